@@ -118,7 +118,8 @@ func deviceRun(t *testing.T, device *slow, plan record.Plan, after hook) (
 // TestHostDeviceFaults has a device fail in every call that it is given. The run has all searches, valid, and one note.
 func TestHostDeviceFaults(t *testing.T) {
 	plan := planOf(8, "serial")
-	without, _, _, _ := deviceRun(t, nil, plan, nil)
+	var without record.Run
+	inBubble(t, func(t *testing.T) { without, _, _, _ = deviceRun(t, nil, plan, nil) })
 	plan.HostDevice = &record.EngineSpec{Name: "device"}
 	for call, byDevice := range map[string]int{
 		"open 1": 64, "generate 1": 64, "load 1": 0, "validate 1": 0, "validate 2": 1, "validate 40": 39, "validate 64": 63,

@@ -125,7 +125,7 @@ omits columns that are the same in all lines. A record that cannot be read gets
 a line with the reason, and the exit code is 1.`,
 		Example: `  teps list
   teps list results docs/results --engine cuda --sort gteps`,
-		RunE: func(c *cobra.Command, directories []string) error {
+		RunE: func(c *cobra.Command, directories []string) (err error) {
 			if !slices.Contains([]string{"", "date", "gteps"}, order) {
 				return usage("--sort %.80s: want date or gteps", order)
 			}
@@ -150,7 +150,6 @@ a line with the reason, and the exit code is 1.`,
 				}
 			}
 			text.SortList(all, order)
-			err := error(nil)
 			if asJSON {
 				err = printJSON(c, all)
 			} else {

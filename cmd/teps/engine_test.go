@@ -66,7 +66,7 @@ func TestWhatAnEngineSaysCannotControlATerminal(t *testing.T) {
 	}
 }
 
-// testDevice does the host's work on the CPU, in a process of its own. With the variable HOSTDEVICE_DIES it dies in
+// testDevice does the host's work on the CPU, in another process. With the variable HOSTDEVICE_DIES it dies in
 // the tenth validation, and with HOSTDEVICE_MISSING it says that it is not there.
 type testDevice struct {
 	validator *validate.Validator

@@ -55,8 +55,7 @@ const (
 	hostPrefix   = "teps-host-"
 )
 
-// catalog is a list of built-in engines. Other engines are programs and shared libraries: files given by path, or named
-// teps-engine-NAME or teps-engine-NAME.so in the directory of this program.
+// catalog is a list of built-in engines. Others are programs and shared libraries, by path or next to this program.
 type catalog []struct {
 	name string
 	open func() plugins.Engine
@@ -284,8 +283,7 @@ func (c choice) print(ctx context.Context, w io.Writer, host harness.Host) error
 	return nil
 }
 
-// processes is a harness.Host that runs every engine in a child process. Built-in engines and shared libraries are
-// served by this same program, started as `teps serve-engine`.
+// processes is a harness.Host that runs every engine in a child process. Built-in engines and libraries run in teps.
 type processes struct{ *rpc.Host }
 
 // newProcesses returns the host of the command c, which finishes in order when a signal arrives.

@@ -17,13 +17,15 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// compileLibrary makes a library of a C file.
-func compileLibrary(t *testing.T, source string, flags ...string) string {
+// compileLibrary makes a library of C.
+func compileLibrary(t *testing.T, code string, flags ...string) string {
 	t.Helper()
 	needs(t, "gcc --version")
 	library := filepath.Join(t.TempDir(), "libmine.so")
-	flags = append(flags, "-std=gnu99", "-O1", "-shared", "-fPIC", "-I", "../../native", "-o", library, source)
-	succeed(t, exec.Command("gcc", flags...))
+	compile := exec.Command("gcc", append(flags, "-std=gnu99", "-O1", "-shared", "-fPIC", "-I", "../../native",
+		"-o", library, "-x", "c", "-")...)
+	compile.Stdin = strings.NewReader(code)
+	succeed(t, compile)
 	return library
 }
 
@@ -103,11 +105,7 @@ func TestFaultsOfLibrariesAreReportedInALine(t *testing.T) {
 		"divide": `arithmetic error`, "stack": `the stack is full`, "late": `is invalid: .*its parent is -77`,
 		"fork": "", "none": "",
 	}
-	source := filepath.Join(t.TempDir(), "faulty.c")
-	if err := os.WriteFile(source, []byte(faultyLibrary), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	library, engines := compileLibrary(t, source, "-pthread", "-I", "."), "cpu"
+	library, engines := compileLibrary(t, faultyLibrary, "-pthread"), "cpu"
 	for name := range faults {
 		engines += "," + name + "=" + library + ":fault=" + name
 	}
@@ -148,11 +146,7 @@ func TestLibraryThatIsNotAnEngineIsRefusedBeforeARun(t *testing.T) {
 		__attribute__((constructor)) static void early(void) {
 			puts("no handshake"); fflush(stdout); abort(); }`: `crashed in its own code while it was loaded: aborted`,
 	} {
-		source := filepath.Join(t.TempDir(), "odd.c")
-		if err := os.WriteFile(source, []byte(code), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		library, dir := compileLibrary(t, source), filepath.Join(t.TempDir(), "run")
+		library, dir := compileLibrary(t, code), filepath.Join(t.TempDir(), "run")
 		cmd, temp := teps(t, "run", "--engine", library, "--scale", "8", "--out", dir)
 		out, _ := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), want) {
@@ -195,7 +189,8 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 		},
 		"OpenMP": func(t *testing.T) ([]string, string) {
 			needs(t, openMP)
-			return []string{"--engine", compileLibrary(t, "../../examples/openmp/mine.c", "-fopenmp"), "--scale", "10"}, ""
+			library := compileLibrary(t, `#include "../../examples/openmp/mine.c"`, "-fopenmp")
+			return []string{"--engine", library, "--scale", "10"}, ""
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {

@@ -48,12 +48,12 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 	complete(root, engines)
 	c, err := root.ExecuteContextC(ctx)
 	interrupted := errors.Is(context.Cause(c.Context()), errInterrupted)
-	switch {
-	case out.err != nil && (err == nil || errors.Is(err, context.Canceled)):
-		if err = errReported; !errors.Is(out.err, syscall.EPIPE) { // a reader such as head may close the pipe
-			err = fmt.Errorf("standard output: %w", out.err)
-		}
-	case interrupted && errors.Is(err, context.Canceled):
+	switch ended := errors.Is(err, context.Canceled); {
+	case errors.Is(out.err, syscall.EPIPE) && (err == nil || ended): // a reader such as head may close the pipe
+		err = errReported
+	case out.err != nil && (err == nil || ended):
+		err = fmt.Errorf("standard output: %w", out.err)
+	case interrupted && ended:
 		err = errors.New("stopped")
 	}
 	var option *plugins.UnknownOption

@@ -36,11 +36,9 @@ func reportCommand() *cobra.Command {
 		Short: "Draw runs again from their records",
 		Long: `report reads the records of runs and draws everything again: plots, tables and
 the page go into each run's directory, the official text to standard output.
-A directory of runs stands for all of them. If it is the only argument, it gets
-the plots and the page of all its runs.
-
-With --out it writes one page of all runs instead. With --format it writes one
-text, to standard output or --out:
+A directory of runs stands for all of them; as the only argument it gets the
+plots and the page of all its runs. With --out it writes one page of all runs
+instead. With --format it writes one text, to standard output or --out:
 
 ` + strings.Join(list, "\n") + `
 
@@ -139,8 +137,7 @@ func loadRuns(args []string) (dirs []string, all []record.Result, err error) {
 	return dirs, all, nil
 }
 
-// show prints a run, draws everything into its directory, and ends with a table on standard error. It prints first,
-// because the directory may be on a full disk.
+// show prints a run first, because the disk may be full, draws it into its directory, and ends with a table on stderr.
 func show(c *cobra.Command, dir string, references []reports.Reference, result record.Result, quiet bool) error {
 	report, err := reports.New(references, result)
 	if err == nil {

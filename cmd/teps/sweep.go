@@ -32,10 +32,9 @@ func sweepCommand(engines catalog) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep FILE.yaml",
 		Short: "Measure engines x options x graphs x repeats from a file",
-		Long: `sweep measures every combination that a file describes. Each one is an ordinary
-run with its own directory. The same command, repeated after Ctrl-C, a crash or
-a change of the file, measures only the missing runs. docs/sweeps.md describes
-the fields of a file. A complete one:
+		Long: `sweep measures every combination that a file describes, each in an ordinary run.
+The same command, repeated after Ctrl-C, a crash or a change of the file,
+measures only the missing runs. A complete file (fields: docs/sweeps.md):
 
   engines:
     - name: cpu
@@ -234,8 +233,7 @@ func (v *values) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// readSweep reads a sweep file and returns the sweep and the directory of its runs. It starts outside engines to get
-// their names. All errors except those of reading are usage errors; those of YAML have the place in the file.
+// readSweep returns the sweep of a file and the directory of its runs. It starts outside engines to get their names.
 func readSweep(ctx context.Context, engines catalog, host harness.Host, path string) (sweep.Sweep, string, error) {
 	f := sweepFile{Repeats: 1}
 	f.Plan.register(pflag.NewFlagSet("", pflag.ContinueOnError)) // sets the defaults
@@ -254,8 +252,7 @@ func readSweep(ctx context.Context, engines catalog, host harness.Host, path str
 	return s, f.Store, err
 }
 
-// maxSweepFile bounds the size of a sweep file, and with it the nesting of its values: the parser needs at most some
-// seconds and some megabytes.
+// maxSweepFile bounds the size of a sweep file, so that the parser needs at most some seconds for nested values.
 const maxSweepFile = 32 << 10
 
 // parseYAML parses strictly: an unknown field or a panic of the parser is an error.

@@ -7,61 +7,46 @@ package main
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/tepsbench/teps/record"
+	"github.com/google/go-cmp/cmp"
 )
 
-var long = flag.Bool("long", false, "long tests: a sweep with 20 kills, conformance with all cases")
+var long = flag.Bool("long", false, "long tests: 20 kills of a sweep, all cases of conformance")
 
-// searched is the part of a record that every measurement of a job repeats: everything but times.
-type searched struct {
-	state    record.State
-	valid    bool
-	sessions int
-	roots    string
-	files    string
-}
-
-// recordsIn reads every run of a store. Anything but runs and the lock of the store is an error.
-func recordsIn(t *testing.T, store string) map[string]searched {
+// recordsIn describes every run of a store, without times: every measurement of a job repeats the rest. A store holds
+// only runs and its lock.
+func recordsIn(t *testing.T, store string) map[string]string {
 	t.Helper()
 	list, err := os.ReadDir(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]searched{}
+	all := map[string]string{}
 	for _, f := range list {
 		if f.Name() == ".lock" {
 			continue
 		}
-		r, err := record.Load(filepath.Join(store, f.Name()))
-		if err != nil {
-			t.Errorf("left in the store: %v", err)
-			continue
-		}
-		run := r.Runs[0]
-		got := searched{state: run.State, valid: run.Valid, sessions: run.Sessions}
+		run := loaded(t, filepath.Join(store, f.Name())).Runs[0]
+		text := fmt.Sprintf("%s, valid %v, sessions %d: ", run.State, run.Valid, run.Sessions)
 		for _, root := range run.Roots {
-			got.roots += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ",
+			text += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ",
 				root.Index, root.Root, *root.M, *root.NEdge, *root.Reached, *root.Depth)
 		}
 		files, _ := os.ReadDir(filepath.Join(store, f.Name()))
 		for _, file := range files {
-			got.files += file.Name() + " "
+			text += file.Name() + " "
 		}
-		all[f.Name()] = got
+		all[f.Name()] = text
 	}
 	return all
 }
@@ -72,15 +57,6 @@ func entriesIn(dir string) int {
 	return len(list)
 }
 
-func writeSweep(t *testing.T, format string, args ...any) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "sweep.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, format, args...), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // A sweep that is killed several times, at random moments, makes the same records as an uninterrupted one.
 func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	t.Parallel()
@@ -88,18 +64,25 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	if *long {
 		kills = 20
 	}
-	const text = "store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\n" +
-		"scales: 6-7\nrepeats: %d\nroots: 6\n"
 	repeats := 2 * kills
+	write := func(store string) string {
+		path := filepath.Join(t.TempDir(), "sweep.yaml")
+		text := fmt.Sprintf("store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\n"+
+			"scales: 6-7\nrepeats: %d\nroots: 6\n", store, repeats)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
 	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
-	first, temp := teps(t, "sweep", "--quiet", writeSweep(t, text, undisturbed, repeats))
+	first, temp := teps(t, "sweep", "--quiet", write(undisturbed))
 	began := time.Now()
 	succeed(t, first)
 	took := time.Since(began)
 	nothingLeft(t, temp)
 
 	store := filepath.Join(t.TempDir(), "killed")
-	file := writeSweep(t, text, store, repeats)
+	file := write(store)
 	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	hit := 0
 	// One temp folder for all: what a host leaves that is killed while it starts an engine is for the next one to remove.
@@ -132,21 +115,14 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	last.Env = append(last.Env, "TMPDIR="+temp)
 	succeed(t, last)
 	nothingLeft(t, temp)
-	compareRecords(t, recordsIn(t, store), recordsIn(t, undisturbed), 6*repeats)
-}
-
-func compareRecords(t *testing.T, got, want map[string]searched, n int) {
-	t.Helper()
-	if len(want) != n || !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
-		t.Fatalf("%d records and %d undisturbed ones, want %d of the same names", len(got), len(want), n)
+	got, want := recordsIn(t, store), recordsIn(t, undisturbed)
+	if diff := cmp.Diff(want, got); diff != "" || len(want) != 6*repeats {
+		t.Errorf("%d records; undisturbed (-) and killed (+): %s", len(want), diff)
 	}
-	for name := range want {
-		if got[name] != want[name] {
-			t.Errorf("%s: %+v, undisturbed %+v", name, got[name], want[name])
-		}
-		if r := got[name]; r.state != record.Complete || !r.valid || r.sessions != 1 ||
-			r.files != "result.json roots.jsonl run.json " {
-			t.Errorf("%s: %+v", name, r)
+	for name, text := range got {
+		if !strings.HasPrefix(text, "complete, valid true, sessions 1: ") ||
+			!strings.HasSuffix(text, "; result.json roots.jsonl run.json ") {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }
@@ -169,22 +145,20 @@ func TestSweepsDocumentWorks(t *testing.T) {
 		}
 		return string(out)
 	}
-	var files []string
+	files := 0
 	yaml := regexp.MustCompile("(?ms)^```yaml\n# (\\S+)\n(.*?)^```")
 	for _, block := range yaml.FindAllStringSubmatch(string(page), -1) {
-		files = append(files, block[1])
+		files++
 		if err := os.WriteFile(filepath.Join(work, block[1]), []byte(block[2]), 0o666); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if len(files) != 2 {
-		t.Fatalf("the page has the files %v, want 2", files)
-	}
-	for _, file := range files {
-		out := do("teps sweep " + file + " --dry-run")
-		if file == "partitions.yaml" && !strings.Contains(out, "42 of 42 runs to do") {
-			t.Errorf("the dry run of %s prints\n%s", file, out)
+		out := do("teps sweep " + block[1] + " --dry-run")
+		if block[1] == "partitions.yaml" && !strings.Contains(out, "42 of 42 runs to do") {
+			t.Errorf("the dry run of %s prints\n%s", block[1], out)
 		}
+	}
+	if files != 2 {
+		t.Fatalf("the page has %d files, want 2", files)
 	}
 	out := do(sections("## x\n" + string(page))[0].shell)
 	for _, want := range []string{

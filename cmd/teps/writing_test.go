@@ -35,7 +35,7 @@ func sections(page string) []section {
 }
 
 // TestWritingAnEngineWordByWord runs the shell blocks of docs/writing-an-engine.md in a directory that contains teps. A
-// section whose tools are missing here is left out.
+// section is skipped if its tools are missing.
 func TestWritingAnEngineWordByWord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds teps and engines")
@@ -63,7 +63,7 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 	} {
 		engine, part := []string{"mine", "minec", "minepy"}[i], parts[i+1]
 		if out, err := exec.Command("sh", "-c", needed).CombinedOutput(); err != nil {
-			t.Logf("%s: left out, needs more than there is here: %v\n%s", part.heading, err, out)
+			t.Logf("%s: skipped, its tools are missing: %v\n%s", part.heading, err, out)
 			continue
 		}
 		script := part.shell

@@ -210,6 +210,9 @@ func otherParents(csr *graph.CSR, root graph.Vertex, level []int64, rng *rand.Ra
 
 func TestPathOfAMillionLevelsTakesLinearTime(t *testing.T) {
 	const n = 1 << 20
+	if testing.Short() {
+		t.Skip("takes a minute with the race detector")
+	}
 	labels := rand.New(rand.NewPCG(1, 9)).Perm(n)
 	orders := map[string]func(int) graph.Vertex{
 		"ascending":  func(i int) graph.Vertex { return graph.Vertex(i) },

@@ -38,7 +38,7 @@ func Read(name string, limit int64) ([]byte, error) {
 	}
 	defer file.Close()
 	var data []byte
-	if info.Size() <= limit { // it may grow meanwhile
+	if info.Size() <= limit { // it may grow at any time
 		data, err = io.ReadAll(io.LimitReader(file, limit+1))
 	}
 	if max(info.Size(), int64(len(data))) > limit {

@@ -28,7 +28,7 @@ func (t *Team) Absent(duration time.Duration) float64 {
 		}
 		present.Add(1)
 		if worker != 0 {
-			for look := 0; !over.Load() && t.Pause(look); look++ { // takes no second piece meanwhile
+			for look := 0; !over.Load() && t.Pause(look); look++ { // takes no second piece before that
 			}
 			return
 		}

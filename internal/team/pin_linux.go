@@ -50,7 +50,7 @@ func Bind(k, shares, size int) bool {
 		own.Set(p.number)
 	}
 	moved := map[string]bool{}
-	for before := -1; before < len(moved); { // until no thread has started others meanwhile
+	for before := -1; before < len(moved); { // until no thread has started others in the loop
 		before = len(moved)
 		threads, _ := os.ReadDir("/proc/self/task")
 		for _, thread := range threads {

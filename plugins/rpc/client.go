@@ -152,7 +152,7 @@ func (c *Client) Repeat(
 
 // Close implements plugins.Engine. It cancels a running call, closes the engine and always ends its process. It
 // returns the engine's error, how its process has ended if no call has returned that, or one that wraps ErrChecksum if
-// the engine's file has changed meanwhile.
+// the engine's file has changed since.
 func (c *Client) Close() (err error) {
 	c.host.mu.Lock()
 	again := c.open.Err() != nil
