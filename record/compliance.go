@@ -37,6 +37,8 @@ func comply(m Manifest, r Run) Compliance {
 	if r.Engine.Path != "" {
 		origin, identified = "program SHA-256 "+cmp.Or(r.Engine.Checksum, "missing"), r.Engine.Checksum != ""
 	}
+	kernel1 := r.Construction.Elapsed.Seconds()
+	rest, moved := r.ConstructWall-kernel1, plugins.MoveTime(graph.EdgeBytes*r.Graph.Tuples).Seconds()
 	clock := "clock unknown"
 	if m.Machine.ClockMHz > 0 {
 		clock = fmt.Sprintf("%.0f MHz", m.Machine.ClockMHz)
@@ -60,7 +62,7 @@ func comply(m Manifest, r Run) Compliance {
 			fmt.Sprintf("%d of %d times are; TEPS are from the engine's clock: %.4g s for all searches, %.4g s on the host's "+
 				"clock; %d repeats of calls that were delayed", t.late, len(r.Roots)+1, t.engine, t.host, t.repeats)},
 		r.searchClockRule(t),
-		r.kernel1ClockRule(),
+		r.clockRule("kernel 1", kernel1, rest, moved+1, rest-moved <= kernel1),
 		{"There is at most one warm-up search, untimed and declared", m.Plan.WarmUps <= 1,
 			fmt.Sprintf("%d before the first timed search, from the first root (the reference does 1); searches from a vertex "+
 				"without neighbors come before, to measure what a call costs", m.Plan.WarmUps)},
@@ -171,12 +173,6 @@ func (r Run) searchClockRule(t tally) Check {
 	}
 	search, gap := units.Median(t.times), units.Median(t.gaps)
 	return r.clockRule("searches", search, gap, idle*5/4+1e-3, gap <= search || search+gap >= longCall)
-}
-
-func (r Run) kernel1ClockRule() Check {
-	kernel1 := r.Construction.Elapsed.Seconds()
-	rest, moved := r.ConstructWall-kernel1, plugins.MoveTime(graph.EdgeBytes*r.Graph.Tuples).Seconds()
-	return r.clockRule("kernel 1", kernel1, rest, moved+1, rest-moved <= kernel1)
 }
 
 // clockRule bounds the rest of a call, which is the host's time less the engine's, in seconds: a quarter of the

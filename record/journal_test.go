@@ -275,6 +275,9 @@ func TestReplayOfResumes(t *testing.T) {
 		t.Errorf("got %d sessions, construction %v, rebuilt %+v, version %s", run.Sessions, run.Construction.Elapsed,
 			run.Rebuilt, run.Description.Version)
 	}
+	if run = replayed(t, m, append(again, session)); run.State != Complete || run.Energy == nil {
+		t.Errorf("a resume must not repeat what is complete: got %s, %+v", run.State, run.Energy)
+	}
 
 	// Searches were missing, so kernel 1 ran twice.
 	died := Entry{Engine: "one", GraphID: six, End: &End{State: Failed, Failure: "it died"}}
@@ -308,6 +311,11 @@ func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
 }
 
 func TestPlanCheck(t *testing.T) {
+	if diff := cmp.Diff(Plan{
+		Scales: []int{18}, EdgeFactor: 16, Seed1: 2, Seed2: 3, Roots: 64, Validate: -1, WarmUps: 1, Timeout: 10 * time.Minute,
+	}, DefaultPlan()); diff != "" {
+		t.Errorf("the default plan (-want +got):\n%s", diff)
+	}
 	for want, change := range map[string]func(*Plan){
 		"no engine is named":         func(p *Plan) { p.Engines = nil },
 		"no scale or graph is named": func(p *Plan) { p.Scales = nil },
