@@ -30,8 +30,8 @@ type Entry struct {
 	Digest      string               `json:"digest,omitempty"` // the last member: see digestOf
 }
 
-// Confirmation says that the CPU has validated searches that the host's device had validated, and agreed. Version 0.2
-// and later say so in RootRecord.Confirmed.
+// Confirmation says that the CPU has validated searches that the host's device had validated, and agreed. Only records
+// of teps/2.0 have it; RootRecord.Confirmed says so since.
 type Confirmation struct {
 	Roots []int   `json:"roots"` // their indexes
 	Time  float64 `json:"time"`  // that the run waited for it after the last search, seconds

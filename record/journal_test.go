@@ -176,7 +176,7 @@ func TestComplianceSaysWhatWasFound(t *testing.T) {
 	}
 }
 
-// Version 0.1 confirmed searches of a device after the last one.
+// Records of teps/2.0 confirm searches of a device after the last one.
 func TestReplayOfConfirmations(t *testing.T) {
 	m, entries := officialRun()
 	for i := range 64 {
