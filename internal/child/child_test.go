@@ -303,9 +303,17 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 	check(t, os.MkdirAll(filepath.Join(stale, "socket"), 0o700))
 	other := filepath.Join(base, fmt.Sprintf(".teps-out-%d-1", dead.Process.Pid)) // of another kind
 	check(t, os.Mkdir(other, 0o700))
+	zombie := exec.Command("true") // nobody waits for it
+	check(t, zombie.Start())
+	defer zombie.Wait()
+	if !dies(zombie.Process.Pid) {
+		t.Fatal("it runs on")
+	}
+	unwaited := filepath.Join(base, fmt.Sprintf("teps-host-%d-1", zombie.Process.Pid))
+	check(t, os.Mkdir(unwaited, 0o700))
 	check(t, os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700))
 	living := newDir(t)
-	if exists(stale) || exists(other) {
+	if exists(stale) || exists(other) || exists(unwaited) && runtime.GOOS == "linux" {
 		t.Error("a directory of a dead process is still there")
 	}
 	// That of a process in another container, which is not visible here but holds the lock.

@@ -3,6 +3,7 @@
 package child
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -73,7 +74,10 @@ func sweep(base string) {
 		if match == nil {
 			continue
 		}
-		if pid, err := strconv.Atoi(match[1]); err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		// A container may have nobody who waits for a killed process, which then is a zombie.
+		pid, err := strconv.Atoi(match[1])
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !bytes.Contains(stat, []byte(") Z ")) {
 			continue
 		}
 		if dir, err := os.Open(name); err == nil { // not another user's
