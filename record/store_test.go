@@ -214,6 +214,11 @@ func TestResumeRejectsOtherMachineAndBuild(t *testing.T) {
 	if _, err := Resume(s.Dir(), Software{Version: "v1", Compiler: "go"}, someMachine); !errors.Is(err, ErrUsage) {
 		t.Errorf("other build: %v", err)
 	}
+	again, err := Resume(s.Dir(), someSoftware, someMachine)
+	if err != nil {
+		t.Fatalf("a resume that was refused keeps the record locked: %v", err)
+	}
+	again.Close()
 }
 
 func TestCreateInOtherDirectories(t *testing.T) {
