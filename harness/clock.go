@@ -12,32 +12,39 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// timed makes a call that the engine times, checks that time, and returns the time of the call on the host's clock. It
-// repeats a call that was delayed: this process was suspended, or the call took much longer than the engine says. The
-// fourth delay of one call is an error. Each call is prepared outside the clock.
-func (e *engineRun) timed(ctx context.Context, what string, outside time.Duration, prepare func(),
-	call func(context.Context) (elapsed time.Duration, err error)) (wall time.Duration, repeats int, err error) {
+// timed makes a call that the engine times, and returns the time of the call on the host's clock. The engine's time must
+// be positive and not longer. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
+// two times are apart, which is a delay or a clock that leaves out work. Each call is prepared outside the clock, and after
+// follows the call at once.
+func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, wall time.Duration) bool,
+	prepare func(context.Context) error, after func(), call func(context.Context) (elapsed time.Duration, err error)) (
+	wall time.Duration, repeats int, err error) {
 	for ; ; repeats++ {
-		prepare()
 		before := e.suspensions.count()
 		limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
-		start := time.Now()
-		elapsed, err := call(limited)
-		wall = time.Since(start)
+		var elapsed time.Duration
+		if err = prepare(limited); err == nil {
+			start := time.Now()
+			elapsed, err = call(limited)
+			wall = time.Since(start)
+			after()
+		}
 		late := limited.Err() != nil
 		cancel()
 		suspended := e.suspensions.count() > before && ctx.Err() == nil && (err == nil || late)
-		clockErr := plugins.CheckClock(what, elapsed, wall, outside)
-		delayed := err == nil && clockErr != nil && elapsed > 0 && elapsed <= wall
+		delayed := err == nil && elapsed > 0 && apart(elapsed, wall) && e.delays < maxDelays
 		switch {
 		case (suspended || delayed) && repeats < maxRepeats:
+			if delayed {
+				e.delays++
+			}
 			continue
 		case err != nil:
 			return 0, 0, callError(ctx, late, what, e.plan.Timeout, err)
-		case repeats > 0 && clockErr == nil:
-			e.note("%s was repeated, because it was delayed", what)
+		case elapsed <= 0 || elapsed > wall:
+			return 0, 0, fmt.Errorf("%s: %w: it reports %v for a call that took %v", what, plugins.ErrClock, elapsed, wall)
 		}
-		return wall, repeats, clockErr
+		return wall, repeats, nil
 	}
 }
 
@@ -63,7 +70,7 @@ func endsWithContext(err error) bool {
 const (
 	suspensionLimit = 2 * time.Second // longer than a very busy machine delays a goroutine that has nothing to do
 	maxRepeats      = 3               // of one call
-	maxDelay        = time.Second     // slack of a call, allowed for a busy machine
+	maxDelays       = 32              // repeats of an engine's calls because of their times
 )
 
 // suspensions counts the times that this process did not run for a while: a user stopped it (Ctrl-Z, a debugger), or

@@ -4,6 +4,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,8 @@ import (
 type lying struct {
 	*serial
 	cost, work time.Duration
+	noLoop     bool // it does not repeat searches
+	noWork     bool // in its loop
 	kernel1    func(time.Duration) time.Duration
 	search     func(time.Duration) time.Duration
 }
@@ -40,33 +43,77 @@ func (e lying) Search(ctx context.Context, root graph.Vertex, parents []graph.Ve
 	return t, err
 }
 
+// Repeat is the loop of the searches, whose time is that of the host.
+func (e lying) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parents []graph.Vertex) (
+	int64, error) {
+	if e.noLoop {
+		return 0, errors.ErrUnsupported
+	}
+	return plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+		if !e.noWork {
+			time.Sleep(e.work)
+		}
+		_, err := e.serial.Search(ctx, root, parents)
+		return err
+	})
+}
+
+// dear is a Host whose calls cost something.
+type dear struct {
+	*inside
+	cost time.Duration
+}
+
+type dearNothing struct {
+	plugins.Engine
+	cost time.Duration
+}
+
+func (e dearNothing) Search(ctx context.Context, r graph.Vertex, p []graph.Vertex) (plugins.Traversal, error) {
+	time.Sleep(e.cost)
+	return e.Engine.Search(ctx, r, p)
+}
+
+func (h dear) Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error) {
+	if spec.Name == record.Nothing {
+		return dearNothing{Nothing(), h.cost}, nil
+	}
+	return h.inside.Open(ctx, spec)
+}
+
 func TestClockLiesAreNotCompliant(t *testing.T) {
 	honest := func(d time.Duration) time.Duration { return d }
-	nanosecond := func(time.Duration) time.Duration { return 1 }
 	divided := func(n time.Duration) func(time.Duration) time.Duration {
-		return func(d time.Duration) time.Duration { return d / n }
+		return func(d time.Duration) time.Duration { return max(d/n, 1) }
 	}
 	const (
-		leavesOut = "leaves out work"
-		tooShort  = "the host cannot tell"
+		every     = "The engine's clock accounts for the time of searches"
+		kernel1   = "The engine's clock accounts for the time of kernel 1"
+		confirmed = "The host's clock confirms the engine's"
+		ms        = time.Millisecond
 	)
 	for name, c := range map[string]struct {
 		engine lying
-		want   map[string]string // by rule: a part of why it does not hold
+		cost   time.Duration     // of a call of the host's own
+		want   map[string]string // by rule that does not hold: a part of why
 	}{
-		"honest, with dear calls": {engine: lying{cost: time.Millisecond, work: 5 * time.Millisecond}},
-		"honest and fast, with dear calls": {
-			engine: lying{cost: time.Millisecond}, want: map[string]string{"searches": tooShort},
-		},
-		"a nanosecond of a short search": {
-			engine: lying{search: nanosecond}, want: map[string]string{"searches": tooShort},
-		},
-		"a third": {
-			engine: lying{work: 15 * time.Millisecond, search: divided(3)}, want: map[string]string{"searches": leavesOut},
-		},
-		"kernel 1 in a nanosecond": {
-			engine: lying{work: 5 * time.Millisecond, kernel1: nanosecond}, want: map[string]string{"kernel 1": tooShort},
-		},
+		"honest":                        {engine: lying{work: 5 * ms}},
+		"honest, calls are dear":        {engine: lying{cost: ms, work: 5 * ms}, cost: ms},
+		"honest, short, calls are dear": {engine: lying{cost: ms}, cost: ms},
+		"honest, no loop":               {engine: lying{work: 5 * ms, noLoop: true}},
+		"honest, short, no loop": {engine: lying{cost: ms, noLoop: true}, cost: ms,
+			want: map[string]string{confirmed: "too short for the host to tell"}},
+		"dear calls of the engine only": {engine: lying{cost: ms, work: 5 * ms},
+			want: map[string]string{every: "16 of 16 searches"}},
+		"a nanosecond of a short search": {engine: lying{work: ms / 10, search: divided(1e9)}, cost: ms,
+			want: map[string]string{confirmed: "a ratio of"}},
+		"a third": {engine: lying{work: 15 * ms, search: divided(3)},
+			want: map[string]string{every: "16 of 16 searches", confirmed: "a ratio of 0.3"}},
+		"a third of what a call costs": {engine: lying{work: ms, search: divided(3)}, cost: ms,
+			want: map[string]string{confirmed: "a ratio of"}},
+		"a loop without work": {engine: lying{work: 5 * ms, noWork: true}, want: map[string]string{confirmed: "a ratio of"}},
+		"kernel 1 in a nanosecond": {engine: lying{work: 5 * ms, kernel1: divided(1e9)},
+			want: map[string]string{kernel1: "are allowed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -81,17 +128,49 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 				plan := planOf(8, "a")
 				plan.Roots = 16
 				plan.Engines[0] = record.EngineSpec{Name: "a", Path: "/an/engine"}
-				r, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": e}), plan)
+				host := dear{hostOf(map[string]plugins.Engine{"a": e}), c.cost}
+				r, err := Execute(t.Context(), host, createStore(t, plan), Silent{})
 				if err != nil || r.Runs[0].State != record.Complete {
 					t.Fatal(err, r.Runs[0].Failure)
 				}
 				for _, rule := range r.Runs[0].Compliance.Rules {
-					what, found := strings.CutPrefix(rule.Rule, "The engine's clock accounts for the time of ")
-					if found && (rule.Holds != (c.want[what] == "") || !strings.Contains(rule.Detail, c.want[what])) {
-						t.Errorf("%s: %v, %q; want %q", what, rule.Holds, rule.Detail, c.want[what])
+					why, wanted := c.want[rule.Rule]
+					if clock := strings.Contains(rule.Rule, "clock"); clock && (rule.Holds == wanted || !strings.Contains(rule.Detail, why)) {
+						t.Errorf("%s: %v, %q; want %q", rule.Rule, rule.Holds, rule.Detail, why)
 					}
 				}
 			})
 		})
 	}
+}
+
+// remembering answers from trees that it has kept for the roots of the run.
+type remembering struct{ *serial }
+
+func (e remembering) Search(ctx context.Context, root graph.Vertex, parents []graph.Vertex) (plugins.Traversal, error) {
+	t, err := e.serial.Search(ctx, root, parents)
+	if !e.roots[root] {
+		time.Sleep(time.Millisecond)
+		t.Elapsed += time.Millisecond
+	}
+	return t, err
+}
+
+func TestPreparedTreesAreNotCompliant(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		for _, c := range []struct {
+			engine plugins.Engine
+			holds  bool
+		}{{&serial{}, true}, {remembering{&serial{}}, false}} {
+			r, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": c.engine}), planOf(8, "a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := r.Runs[0]
+			if got := rule(t, run, "nobody could know"); got.Holds != c.holds || len(run.Drawn) != drawnSearches ||
+				!run.Valid || run.Compliance.Compliant != c.holds {
+				t.Errorf("%T: %+v, %d drawn searches, valid %v", c.engine, got, len(run.Drawn), run.Valid)
+			}
+		}
+	})
 }

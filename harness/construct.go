@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,15 +46,14 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	if e.in.changed() {
 		return errTuplesChanged
 	}
-	idle, idleErr := e.idle(ctx)
 	k := record.Kernel1{
-		Options: settings.All(), Construction: e.built, Wall: wall.Seconds(), Repeats: repeats, Idle: idle,
+		Options: settings.All(), Construction: e.built, Wall: wall.Seconds(), Repeats: repeats, Cost: e.in.cost,
 		DeviceTuples: input.DeviceTuples != nil,
 	}
 	if program, ok := e.engine.(interface{ Checksum() string }); ok && e.spec.Path != "" {
 		k.Checksum = program.Checksum()
 	}
-	return cmp.Or(e.record(record.Entry{Kernel1: &k}), idleErr)
+	return e.record(record.Entry{Kernel1: &k})
 }
 
 // describe asks the engine for its description, and checks that the engine can run here with its options. A graph from
@@ -76,17 +74,15 @@ func (e *engineRun) describe(ctx context.Context) (settings plugins.Settings, er
 	return settings, e.admit(ctx)
 }
 
-// build makes the call of kernel 1. An engine that asked for the recipe may start programs and generate tuples before
-// its clock starts; such a run is not compliant.
+// build makes the call of kernel 1.
 func (e *engineRun) build(ctx context.Context, input plugins.Input) (wall time.Duration, repeats int, err error) {
-	outside := maxDelay + plugins.MoveTime(e.in.graph.Tuples*graph.EdgeBytes)
-	if e.description.WantsRecipe {
-		outside = e.plan.Timeout
-	}
-	return e.timed(ctx, "kernel 1", outside, func() {}, func(ctx context.Context) (_ time.Duration, err error) {
+	nothingFirst := func(context.Context) error { return nil }
+	never := func(_, _ time.Duration) bool { return false } // it takes too long to repeat because of some delay
+	construct := func(ctx context.Context) (_ time.Duration, err error) {
 		e.built, err = e.engine.Construct(ctx, input)
 		return e.built.Elapsed, err
-	})
+	}
+	return e.timed(ctx, "kernel 1", never, nothingFirst, func() {}, construct)
 }
 
 // admit refuses an engine for a graph from a file that it cannot take, or that leaves it too little memory. Tuples,

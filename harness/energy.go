@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -56,8 +58,7 @@ func (e *engineRun) recordEnergy(out *record.EnergyRecord, err error) error {
 
 // meter runs the energy loop while all meters are recorded.
 func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
-	nedge, err := edgesOf(e.done)
-	if err != nil {
+	if err := countable(e.done); err != nil {
 		return err
 	}
 	meters, absent, err := e.host.Meters(ctx, e.plan.Meters)
@@ -79,7 +80,7 @@ func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 	}
 	out.Absent = append(out.Absent, e.unmetered(meters)...)
 	recorder := power.Record(ctx, meters)
-	start, err := e.energyPhases(ctx, out, nedge, power.Margin(meters))
+	start, err := e.energyPhases(ctx, out, power.Margin(meters))
 	series := recorder.Stop()
 	if out.Loop == nil {
 		return err
@@ -109,32 +110,34 @@ func (e *engineRun) unmetered(meters []power.Meter) (absent []power.Absence) {
 	return absent
 }
 
-// edgesOf returns the number of tuples of each search, in the order of the roots.
-func edgesOf(done []record.RootRecord) (nedge []int64, err error) {
+// countable returns an error unless the tuples of every search are known.
+func countable(done []record.RootRecord) error {
+	wrong := 0
 	for _, root := range done {
-		if !root.Broken() {
-			nedge = append(nedge, *root.NEdge)
+		if root.Broken() {
+			wrong++
 		}
 	}
 	switch {
 	case len(done) == 0:
-		return nil, errors.New("the graph has no root to search from")
-	case len(nedge) < len(done):
-		return nil, fmt.Errorf("%d of %d searches are wrong", len(done)-len(nedge), len(done))
+		return errors.New("the graph has no root to search from")
+	case wrong > 0:
+		return fmt.Errorf("%d of %d searches are wrong", wrong, len(done))
 	}
-	return nedge, nil
+	return nil
 }
 
 // energyPhases goes through the phases, and records for at least margin before and after the loop. It returns the
 // start of the loop. If it fails, out.Loop is nil unless the engine completed its loop.
 func (e *engineRun) energyPhases(
-	ctx context.Context, out *record.EnergyRecord, nedge []int64, margin time.Duration) (start time.Time, err error) {
+	ctx context.Context, out *record.EnergyRecord, margin time.Duration) (start time.Time, err error) {
 	wanted := e.plan.Energy
 	rest, idle := min(wanted/10, maxRest), max(min(wanted, maxIdle), margin)
 	tail := max(min(wanted/2, maxTail), margin)
 	step, summary := e.step("energy", 0), ""
 	defer func() { step.End(summary, err) }()
 
+	e.thaw()
 	began := time.Now()
 	if err := wait(ctx, rest); err != nil {
 		return start, err
@@ -143,11 +146,14 @@ func (e *engineRun) energyPhases(
 	if err := wait(ctx, idle); err != nil {
 		return start, err
 	}
-	if start, out.Loop, err = e.energyLoop(ctx, nedge); err != nil {
+	var last graph.Vertex
+	if start, out.Loop, last, err = e.loop(ctx, wanted); err != nil {
 		return start, err
 	}
 	ended := start.Add(time.Duration(out.Loop.Elapsed * float64(time.Second)))
-	out.After, err = e.searchAfterLoop(ctx)
+	if err = out.Loop.CheckRate(); err == nil {
+		out.After, err = e.searchAfterLoop(ctx, out.Loop, last)
+	}
 	if waitErr := wait(ctx, tail-time.Since(ended)); err == nil {
 		err = waitErr
 	}
@@ -174,49 +180,93 @@ func wait(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// energyLoop searches from the roots in turn for the duration in the plan. It ends after that and the timeout in the
-// plan, even if a search does not. It returns when it started, and nil after an error.
-func (e *engineRun) energyLoop(
-	ctx context.Context, nedge []int64) (start time.Time, loop *record.EnergyLoop, err error) {
-	timeout := e.plan.Energy + e.plan.Timeout
+// errSuspended is the error of a loop during which teps did not run.
+var errSuspended = errors.New("teps was suspended during the loop; resume the run to repeat it")
+
+// loop lets the engine search in turn, for a duration, from the roots that were searched one by one, in a random order.
+// It ends after that and the timeout in the plan, even if a search does not. It returns when it started, and the root of
+// the last search, whose parents are in e.parents.
+func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
+	start time.Time, loop *record.EnergyLoop, last graph.Vertex, err error) {
+	order := slices.Concat(e.done, e.drawn)
+	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	roots := make([]graph.Vertex, len(order))
+	for i, r := range order {
+		roots[i] = r.Root
+	}
+	timeout := duration + e.plan.Timeout
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(nedge)}
+	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(order)}
+	e.in.validator.Overwrite(e.parents)
 	before := e.suspensions.count()
 	start, err = time.Now(), errors.ErrUnsupported
 	if repeater, ok := e.engine.(plugins.Repeater); ok {
-		loop.Searches, err = repeater.Repeat(limited, e.in.roots, e.plan.Energy, e.parents)
+		loop.Searches, err = repeater.Repeat(limited, roots, duration, e.parents)
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		loop.Kind, start = record.LoopByCalls, time.Now()
-		loop.Searches, err = plugins.InTurn(limited, e.in.roots, e.plan.Energy, func(root graph.Vertex) error {
+		loop.Searches, err = plugins.InTurn(limited, roots, duration, func(root graph.Vertex) error {
 			_, err := e.engine.Search(limited, root, e.parents)
 			return err
 		})
 	}
 	elapsed := time.Since(start)
+	e.freeze()
 	switch {
 	case err != nil:
-		return start, nil, callError(ctx, limited.Err() != nil, "the energy loop", timeout, err)
+		err = callError(ctx, limited.Err() != nil, "the loop", timeout, err)
 	case e.suspensions.count() > before:
-		return start, nil, errors.New("teps was suspended during the energy loop; resume the run to repeat it")
-	case elapsed < e.plan.Energy:
-		return start, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, e.plan.Energy)
+		err = errSuspended
+	case elapsed < duration:
+		err = fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, duration)
 	case loop.Searches < 1:
-		return start, nil, fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
+		err = fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
 	}
+	if err != nil {
+		return start, nil, 0, err
+	}
+	n := int64(len(order))
 	loop.Elapsed = elapsed.Seconds()
-	for i := range loop.Searches {
-		loop.NEdge += nedge[i%int64(len(nedge))]
+	for i, r := range order {
+		times := float64(loop.Searches / n)
+		if int64(i) < loop.Searches%n {
+			times++
+		}
+		loop.Expected += times * r.Time
+		if r.NEdge != nil {
+			loop.TEPS += times * float64(*r.NEdge) / loop.Elapsed
+		}
 	}
-	loop.TEPS = float64(loop.NEdge) / loop.Elapsed
-	return start, loop, nil
+	loop.NEdge = int64(math.Round(loop.TEPS * loop.Elapsed))
+	return start, loop, roots[(loop.Searches-1)%n], nil
 }
 
-// searchAfterLoop searches from some roots, spread over the order of the draw, and validates.
-func (e *engineRun) searchAfterLoop(ctx context.Context) (*record.AfterLoop, error) {
+// checkLast validates the parents of the last search of a loop. An engine that counts a search twice, or searches from
+// other roots, has those of another one.
+func (e *engineRun) checkLast(ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) error {
+	found := record.RootRecord{Index: -1, Root: last}
+	if err := e.validate(ctx, &found); err != nil {
+		return err
+	}
+	if found.Broken() {
+		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is wrong: %s", loop.Searches, last,
+			found.Violation)
+	}
+	return nil
+}
+
+// searchAfterLoop validates the last search of the loop, and searches from some roots, spread over the order of the draw.
+func (e *engineRun) searchAfterLoop(
+	ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) (*record.AfterLoop, error) {
 	e.prepareDevice(ctx)
 	defer e.device.close()
+	if err := e.checkLast(ctx, loop, last); err != nil {
+		return nil, err
+	}
+	if loop.Violation != "" {
+		return nil, errors.New(loop.Violation)
+	}
 	after := &record.AfterLoop{Searches: min(maxAfter, len(e.in.roots))}
 	for i := range after.Searches {
 		root := e.in.roots[i*len(e.in.roots)/after.Searches]

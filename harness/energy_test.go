@@ -85,7 +85,10 @@ type looping struct {
 	*serial
 	busy   work
 	repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error)
-	late   time.Duration // from a call of Repeat to its first search
+	late   time.Duration                       // from a call of Repeat to its first search
+	begun  func()                              // before that
+	roots  func([]graph.Vertex) []graph.Vertex // from which it searches; nil: from all
+	count  func(int64) int64                   // which it reports; nil: the right one
 	calls  int
 }
 
@@ -95,7 +98,16 @@ func (l *looping) Repeat(
 	if l.repeat != nil {
 		return l.repeat(ctx, roots, duration)
 	}
+	if l.roots != nil {
+		roots = l.roots(roots)
+	}
+	if l.count != nil {
+		defer func() { n = l.count(n) }()
+	}
 	time.Sleep(l.late)
+	if l.begun != nil {
+		l.begun()
+	}
 	l.busy.from.Store(time.Now().UnixNano())
 	defer func() { l.busy.to.Store(time.Now().UnixNano()) }()
 	for start := time.Now(); time.Since(start) < duration; n++ {
@@ -107,7 +119,7 @@ func (l *looping) Repeat(
 			return n, err
 		}
 		copy(parents, found)
-		time.Sleep(time.Millisecond)
+		time.Sleep(100 * time.Microsecond)
 	}
 	return n, nil
 }
@@ -151,14 +163,11 @@ func TestEnergyLoopIsMetered(t *testing.T) {
 		if n := meter.closed.Load(); n != 2 { // looked at when the run began, and recorded
 			t.Errorf("meters were closed %d times", n)
 		}
-		if e.Loop.Kind != record.LoopByRepeat || e.Loop.Roots != 64 || e.Loop.Searches < 1 || e.Loop.Elapsed < 1 {
+		if e.Loop.Kind != record.LoopByRepeat || e.Loop.Roots != 68 || e.Loop.Searches < 1 || e.Loop.Elapsed < 1 {
 			t.Errorf("loop %+v", e.Loop)
 		}
-		want := int64(0)
-		for i := range e.Loop.Searches {
-			want += *run.Roots[i%64].NEdge
-		}
-		if e.Loop.NEdge != want || e.Loop.TEPS != float64(want)/e.Loop.Elapsed {
+		want := *run.Roots[0].NEdge * e.Loop.Searches // all are in one component
+		if e.Loop.NEdge != want || math.Abs(e.Loop.TEPS*e.Loop.Elapsed/float64(want)-1) > 1e-9 {
 			t.Errorf("%d edges and %g TEPS, want %d edges", e.Loop.NEdge, e.Loop.TEPS, want)
 		}
 		f, found := e.Headline()
@@ -198,7 +207,7 @@ func TestDeviceValidatesAfterLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := r.Runs[0].Energy.After
-		if want := len(r.Runs[0].Roots) + after.Searches; after.Valid != maxAfter || device.validated != want {
+		if want := len(r.Runs[0].Roots) + drawnSearches + 1 + after.Searches; after.Valid != maxAfter || device.validated != want {
 			t.Errorf("%d searches are valid after the loop; the device validated %d, want %d", after.Valid, device.validated,
 				want)
 		}
@@ -261,6 +270,8 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 	fault := errors.New("the GPU has fallen off the bus")
 	for name, c := range map[string]struct {
 		repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error)
+		roots  func([]graph.Vertex) []graph.Vertex
+		count  func(int64) int64
 		after  hook
 		says   string
 	}{
@@ -278,12 +289,24 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 			time.Sleep(d)
 			return 0, nil
 		}, says: "did not finish a search"},
-		"wrong after": {after: loseRoot(1 + 64 + 2), says: "1 of 4 searches after the energy loop are wrong"},
-		"dies after":  {after: failIn(1+64+2, fault), says: "fallen off"},
+		"sleeps and counts": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
+			time.Sleep(d)
+			return 1 << 53, nil
+		}, says: "times as fast, where 0.5 to 3 times are possible"},
+		"sleeps and counts with care": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
+			time.Sleep(d)
+			return int64(d / (100 * time.Microsecond)), nil
+		}, says: "in the loop, from root"},
+		"searches from one root": {roots: func(roots []graph.Vertex) []graph.Vertex { return roots[:1] },
+			says: "in the loop, from root"},
+		"counts double":  {count: func(n int64) int64 { return 2 * n }, says: "in the loop, from root"},
+		"counts tenfold": {count: func(n int64) int64 { return 10 * n }, says: "times as fast, where"},
+		"wrong after":    {after: loseRoot(1 + 64 + 2), says: "1 of 4 searches after the energy loop are wrong"},
+		"dies after":     {after: failIn(1+64+2, fault), says: "fallen off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				engine := &looping{serial: &serial{after: c.after}, repeat: c.repeat}
+				engine := &looping{serial: &serial{after: c.after}, repeat: c.repeat, roots: c.roots, count: c.count}
 				host := metering(engine, counter("node", power.Node, 70))
 				plan := energyPlan(loopTime)
 				plan.Timeout = 500 * time.Millisecond
@@ -302,7 +325,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 				if !strings.HasPrefix(run.Compliance.Power, "not measured: ") {
 					t.Errorf("power: %s", run.Compliance.Power)
 				}
-				engine.serial, engine.repeat = &serial{}, nil
+				engine.serial, engine.repeat, engine.roots, engine.count = &serial{}, nil, nil, nil
 				again := resume(t, t.Context(), host, store.Dir()).Runs[0]
 				if again.State != record.Complete || again.Energy.Failed() || len(again.Energy.Figures) != 1 ||
 					again.Roots[63].Time != run.Roots[63].Time {
@@ -321,13 +344,7 @@ func TestMeterThatFailsInLoopHasNoFigure(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		inBubble(t, func(t *testing.T) {
 			dead := &atomic.Bool{}
-			engine := &looping{serial: &serial{}}
-			engine.repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
-				time.Sleep(duration / 3)
-				dead.Store(true)
-				time.Sleep(duration)
-				return 17, nil
-			}
+			engine := &looping{serial: &serial{}, late: loopTime / 3, begun: func() { dead.Store(true) }}
 			dying := counter("wall", power.Wall, 300)
 			dying.dies, dying.info.Asked = dead, asked
 			host := metering(engine, dying, counter("socket", power.Package, 70))

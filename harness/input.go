@@ -36,6 +36,8 @@ type Input struct {
 	sum       uint64                    // checksum of the tuples as made
 	roots     []graph.Vertex
 	isolated  graph.Vertex // the first without a neighbor; the number of vertices if there is none
+	others    []uint64     // bitmap of the vertices with a neighbor that are not roots
+	cost      *record.Cost // of calls for this graph; nil: not measured so far
 	validator *validate.Validator
 	release   func() error
 	device    *hostDevice // that made the tuples, until the first engine's searches are validated; or nil
@@ -96,7 +98,7 @@ func (in *Input) prepare(ctx context.Context, host Host, plan record.Plan, progr
 		in.isolated++
 	}
 	in.roots, in.graph.RejectedDraws = DrawRoots(in.graph.Vertices, plan.Seed1, plan.Seed2, joined, plan.Roots)
-	in.graph.RootsFound = len(in.roots)
+	in.graph.RootsFound, in.others = len(in.roots), joined
 	return nil
 }
 

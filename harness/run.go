@@ -115,7 +115,8 @@ func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 			continue
 		}
 		e := engineRun{
-			run: r, in: in, spec: earlier.Engine, done: earlier.Roots, metered: earlier.Energy != nil,
+			run: r, in: in, spec: earlier.Engine, done: earlier.Roots, drawn: earlier.Drawn, clock: earlier.Clock,
+			metered:  earlier.Energy != nil,
 			searched: len(earlier.Roots) > 0 && len(earlier.Roots) == len(in.roots),
 		}
 		if err := e.end(ctx, e.execute(ctx)); err != nil {
@@ -131,6 +132,8 @@ type engineRun struct {
 	in       *Input
 	spec     record.EngineSpec
 	done     []record.RootRecord // searches of earlier sessions and of this one
+	drawn    []record.RootRecord // those from roots drawn at random
+	clock    *record.EnergyLoop  // the loop that confirmed the clock
 	searched bool                // earlier sessions have searched from all roots
 	metered  bool                // earlier sessions have measured the energy
 
@@ -140,6 +143,8 @@ type engineRun struct {
 	parents     []graph.Vertex // the result of the last search; lent to this engine only
 	device      *hostDevice    // validates; open while roots are searched
 	confirm     map[int]bool   // searches that both the device and the CPU validate
+	delays      int            // calls that were repeated because of their times
+	awake       time.Duration  // of the fastest call that woke the engine
 }
 
 // execute runs one engine on one graph: kernel 1, kernel 2 from every root, energy.
@@ -150,6 +155,11 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 	}
 	defer func() { err = cmp.Or(err, release()) }()
 	e.parents = parents
+	if e.in.cost == nil {
+		if e.in.cost, err = e.cost(ctx); err != nil {
+			return err
+		}
+	}
 	start := time.Now()
 	if e.engine, err = e.host.Open(ctx, e.spec); err != nil {
 		return err
@@ -160,6 +170,9 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 	}
 	e.did(e.in, "construct", e.spec.Name, start)
 	if err := e.searchAll(ctx); err != nil {
+		return err
+	}
+	if err := e.confirmClock(ctx); err != nil {
 		return err
 	}
 	if e.plan.Energy == 0 || e.metered {

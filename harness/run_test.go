@@ -130,7 +130,7 @@ func TestParentsAreOverwrittenBetweenSearches(t *testing.T) {
 		t.Fatalf("valid %v, state %s, %d roots", run.Valid, run.State, len(run.Roots))
 	}
 	for i, root := range run.Roots {
-		if wrong := strings.Contains(root.Violation, "never written"); wrong != (i >= 1) {
+		if wrong := root.Broken(); wrong != (i >= 1) {
 			t.Errorf("search %d: violation %q", i, root.Violation)
 		}
 	}
@@ -150,7 +150,7 @@ func (s sleeper) Search(ctx context.Context, root graph.Vertex, parents []graph.
 // A fault of one engine ends its own part of the run only. A resume repeats that part.
 func TestFaultOfOneEngine(t *testing.T) {
 	bang := errors.New("bang")
-	const late, untrusted = maxDelay + 300*time.Millisecond, "cannot be trusted"
+	const untrusted = "cannot be trusted"
 	elapsed := func(d time.Duration) hook { return report(4, func(t *plugins.Traversal) { t.Elapsed = d }) }
 	for name, c := range map[string]struct {
 		engine  serial
@@ -171,15 +171,6 @@ func TestFaultOfOneEngine(t *testing.T) {
 			engine:  serial{build: func(c *plugins.Construction) error { c.Elapsed = time.Hour; return nil }},
 			failure: untrusted,
 		},
-		"time much shorter than the calls": {engine: serial{
-			after: func(n int, _ graph.Vertex, _ []graph.Vertex, t *plugins.Traversal) error {
-				if n >= 4 {
-					time.Sleep(late)
-					t.Elapsed = time.Nanosecond
-				}
-				return nil
-			}}, kept: 2, failure: untrusted},
-		"works before its clock": {engine: serial{input: func(plugins.Input) { time.Sleep(late) }}, failure: untrusted},
 		"more levels than the tree": {
 			engine: serial{after: report(4, func(t *plugins.Traversal) { t.Levels = make([]plugins.Level, 60) })},
 			kept:   2, failure: "reports 60 levels of a search of depth",
@@ -221,7 +212,7 @@ func TestFaultOfOneEngine(t *testing.T) {
 func TestDelayedSearchIsRepeated(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		e := &serial{after: report(4, func(*plugins.Traversal) { // a busy machine stops the engine after its clock
-			time.Sleep(maxDelay + 300*time.Millisecond)
+			time.Sleep(time.Second)
 		})}
 		r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
 		if err != nil || !r.Runs[0].Valid || r.Runs[0].Roots[2].Repeats != 1 {

@@ -80,7 +80,7 @@ func TestSuspensionVoidsTheEnergyLoop(t *testing.T) {
 				return 5, nil
 			}
 		})
-		if !run.Valid || run.Energy == nil || !strings.Contains(run.Energy.Failure, "suspended during the energy loop") {
+		if !run.Valid || run.Energy == nil || !strings.Contains(run.Energy.Failure, "suspended during the loop") {
 			t.Errorf("valid %v, energy %+v", run.Valid, run.Energy)
 		}
 	})

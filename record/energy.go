@@ -47,6 +47,25 @@ type EnergyLoop struct {
 	Roots    int     `json:"roots"`    // searched in turn
 	NEdge    int64   `json:"nedge"`    // tuples of all searches, each counted for its own root
 	TEPS     float64 `json:"teps"`     // NEdge / Elapsed
+	// Expected is the time of the same searches one by one, on the engine's clock, seconds.
+	Expected  float64 `json:"expected,omitempty"`
+	Violation string  `json:"violation,omitempty"` // of the last search
+}
+
+// Bounds of Expected / Elapsed of a loop. Caches and clocks are warmer in a loop than between validations.
+const (
+	minSpeedup = 0.5
+	maxSpeedup = 3
+)
+
+// CheckRate returns an error if the loop is not as fast as the searches that were timed one by one. A loop of calls is
+// timed by the host.
+func (l *EnergyLoop) CheckRate() error {
+	if speedup := l.Expected / l.Elapsed; l.Kind == LoopByRepeat && !(speedup >= minSpeedup && speedup <= maxSpeedup) {
+		return fmt.Errorf("the engine reports %d searches in %.4g s, which took %.4g s one by one: %.3g times as fast, "+
+			"where %g to %g times are possible", l.Searches, l.Elapsed, l.Expected, speedup, minSpeedup, float64(maxSpeedup))
+	}
+	return nil
 }
 
 // EnergyPhase is a part of the recorded time.

@@ -24,6 +24,8 @@ type Entry struct {
 	Description *plugins.Description `json:"description,omitempty"`
 	Kernel1     *Kernel1             `json:"kernel1,omitempty"`
 	Root        *RootRecord          `json:"root,omitempty"`
+	Drawn       *RootRecord          `json:"drawn,omitempty"` // see Run.Drawn
+	Clock       *EnergyLoop          `json:"clock,omitempty"` // see Run.Clock
 	Confirm     *Confirmation        `json:"confirm,omitempty"`
 	Energy      *EnergyRecord        `json:"energy,omitempty"`
 	End         *End                 `json:"end,omitempty"`
@@ -140,8 +142,8 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 			}
 		case e.Graph != nil:
 			err = r.setGraph(e)
-		case e.Description != nil || e.Kernel1 != nil || e.Root != nil || e.Confirm != nil || e.Energy != nil ||
-			e.End != nil:
+		case e.Description != nil || e.Kernel1 != nil || e.Root != nil || e.Drawn != nil || e.Clock != nil ||
+			e.Confirm != nil || e.Energy != nil || e.End != nil:
 			i := slices.IndexFunc(r.Runs, func(r Run) bool { return r.Engine.Name == e.Engine && r.GraphID == e.GraphID })
 			if i >= 0 {
 				err = r.Runs[i].apply(e)
@@ -220,7 +222,7 @@ func (r *Run) apply(e Entry) error {
 		k := e.Kernel1
 		r.Sessions++
 		r.Options, r.Construction, r.DeviceTuples = k.Options, &k.Construction, k.DeviceTuples
-		r.ConstructWall, r.ConstructRepeats, r.Idle = k.Wall, k.Repeats, k.Idle
+		r.ConstructWall, r.ConstructRepeats, r.Cost, r.Idle = k.Wall, k.Repeats, k.Cost, k.Idle
 		if k.Checksum != "" {
 			r.Engine.Checksum = k.Checksum
 		}
@@ -232,6 +234,10 @@ func (r *Run) apply(e Entry) error {
 			return fmt.Errorf("root %d of a graph that has fewer roots", e.Root.Index)
 		}
 		r.Roots, r.pending = append(r.Roots, *e.Root), r.pending+1
+	case e.Drawn != nil:
+		r.Drawn = append(r.Drawn, *e.Drawn)
+	case e.Clock != nil:
+		r.Clock = e.Clock
 	case e.Confirm != nil:
 		for _, i := range e.Confirm.Roots {
 			if i < 0 || i >= len(r.Roots) {

@@ -5,6 +5,7 @@ package record
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,57 +197,84 @@ func TestReplayOfConfirmations(t *testing.T) {
 	}
 }
 
-// A call may take longer than the engine says by what the call itself costs, and by a quarter of the time; calls that
-// teps times by twice as much.
+// The rules of docs/clocks.md. Times are in milliseconds.
 func TestClockRules(t *testing.T) {
-	const leavesOut, short = "leaves out work", "the host cannot tell"
-	library := "libengine.so"
-	for _, c := range []struct {
-		path                string // of the engine; empty: it is built in
-		time, wall, idle    float64
-		kernel1, construct  float64 // time and wall
-		searches, kernel1Is string  // why the rule does not hold
+	const (
+		searches  = "The engine's clock accounts for the time of searches"
+		kernel1   = "The engine's clock accounts for the time of kernel 1"
+		confirmed = "The host's clock confirms the engine's"
+		unknown   = "Searches from roots that nobody could know take as long"
+		after     = "Nothing goes on after a call has returned"
+	)
+	loop := func(elapsed, expected float64) *EnergyLoop {
+		return &EnergyLoop{Kind: LoopByRepeat, Searches: 100, Elapsed: elapsed / 1e3, Expected: expected / 1e3}
+	}
+	type change func(k *Kernel1, roots []*RootRecord)
+	wall := func(n int, ms float64) change {
+		return func(_ *Kernel1, roots []*RootRecord) {
+			for _, r := range roots[:n] {
+				r.Wall = ms / 1e3
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		builtin bool
+		change  change
+		loop    *EnergyLoop
+		drawn   []float64
+		rule    string // that does not hold
 	}{
-		{path: "engine", time: 0.01, wall: 0.011},
-		{path: "engine", time: 0.01, wall: 0.0135},                      // 1 ms and a quarter
-		{path: "engine", time: 0.01, wall: 0.0136, searches: leavesOut}, // more
-		{path: "engine", time: 0.01, wall: 0.0147, idle: 1e-3},          // idle calls cost as much
-		{path: "engine", time: 0.01, wall: 0.0149, idle: 1e-4, searches: leavesOut},
-		{path: "engine", time: 0.01, wall: 0.0149, idle: 1e-3, searches: leavesOut},
-		{path: "engine", time: 0.01, wall: 0.0180, idle: 1, searches: leavesOut}, // idle calls are bounded
-		{path: "engine", time: 0.0001, wall: 0.0011, idle: 1e-3, searches: short},
-		{time: 0.0001, wall: 0.0011},
-		{path: library, time: 0.0001, wall: 0.0011},
-		{time: 0.01, wall: 0.0233},
-		{time: 0.01, wall: 0.0240, searches: leavesOut},
-		{path: "engine", time: 0.01, wall: 0.01, kernel1: 5, construct: 7},
-		{path: "engine", time: 0.01, wall: 0.01, kernel1: 5, construct: 7.3, kernel1Is: leavesOut},
-		{path: "engine", time: 0.01, wall: 0.01, kernel1: 0.5, construct: 1.1, kernel1Is: short},
-		{time: 0.01, wall: 0.01, kernel1: 0.5, construct: 1.1},
+		"a call and a twentieth":                 {change: wall(64, 11.4), loop: loop(1000, 1000)},
+		"more":                                   {change: wall(64, 11.6), loop: loop(1000, 1000), rule: searches},
+		"more in a sixteenth of all":             {change: wall(4, 15), loop: loop(1000, 1000)},
+		"more in five":                           {change: wall(5, 15), loop: loop(1000, 1000), rule: searches},
+		"more, by an engine of teps":             {builtin: true, change: wall(64, 23.4)},
+		"much more, by an engine of teps":        {builtin: true, change: wall(64, 23.6), rule: searches},
+		"no loop, calls are cheap":               {},
+		"no loop, calls are dear":                {change: func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = 0.0016 }, rule: confirmed},
+		"no loop, an engine of teps":             {builtin: true, change: func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = 1 }},
+		"a slower loop":                          {loop: loop(1000, 805)},
+		"a loop that is too slow":                {loop: loop(1000, 795), rule: confirmed},
+		"a faster loop":                          {loop: loop(1000, 2990)},
+		"a loop that is too fast":                {loop: loop(1000, 3010), rule: confirmed},
+		"a loop with a wrong tree":               {loop: &EnergyLoop{Elapsed: 1, Expected: 1, Violation: "wrong"}, rule: confirmed},
+		"kernel 1":                               {change: func(k *Kernel1, _ []*RootRecord) { k.Wall = 1.349 }},
+		"kernel 1 and work before its clock":     {change: func(k *Kernel1, _ []*RootRecord) { k.Wall = 1.4 }, rule: kernel1},
+		"unknown roots that are slow":            {drawn: []float64{13, 14, 15, 16}, rule: unknown},
+		"unknown roots of which one is not slow": {drawn: []float64{13, 14, 15, 12}},
+		"no unknown root":                        {drawn: []float64{}, rule: unknown},
+		"work afterwards":                        {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.033 }, rule: after},
+		"noise afterwards":                       {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.031 }},
 	} {
 		m, entries := officialRun()
-		m.Plan.Engines[0].Path = c.path
-		if c.path != "" {
-			m.Plan.Engines[0].Builtin = ""
+		if !c.builtin {
+			m.Plan.Engines[0].Path, m.Plan.Engines[0].Builtin = "engine", ""
 		}
 		k := entries[3].Kernel1
-		if k.Idle = c.idle; c.idle == 0 {
-			k.Idle = 1e-9
-		}
-		if c.kernel1 > 0 {
-			k.Construction.Elapsed, k.Wall = time.Duration(c.kernel1*1e9), c.construct
-		}
+		k.Cost = &Cost{Call: 0.001, Kernel1: 0.1}
+		k.Construction.Elapsed, k.Wall = time.Second, 1
+		var roots []*RootRecord
 		for i := range 64 {
-			entries[4+i].Root.Time, entries[4+i].Root.Wall = c.time, c.wall
+			roots = append(roots, entries[4+i].Root)
+			roots[i].Time, roots[i].Wall = 0.010, 0.010
+		}
+		if c.change != nil {
+			c.change(k, roots)
+		}
+		if c.drawn == nil {
+			c.drawn = []float64{10, 10, 10, 10}
+		}
+		at := entries[4]
+		for _, ms := range c.drawn {
+			entries = append(entries, Entry{Engine: at.Engine, GraphID: at.GraphID, Drawn: &RootRecord{Index: -1, Time: ms / 1e3}})
+		}
+		if c.loop != nil {
+			entries = append(entries, Entry{Engine: at.Engine, GraphID: at.GraphID, Clock: c.loop})
 		}
 		for _, rule := range replayed(t, m, entries).Compliance.Rules {
-			what, found := strings.CutPrefix(rule.Rule, "The engine's clock accounts for the time of ")
-			want := c.searches
-			if what == "kernel 1" {
-				want = c.kernel1Is
-			}
-			if found && (rule.Holds != (want == "") || !strings.Contains(rule.Detail, want)) {
-				t.Errorf("%+v: %s: %v, %q; want %q", c, what, rule.Holds, rule.Detail, want)
+			if slices.Contains([]string{searches, kernel1, confirmed, unknown, after}, rule.Rule) &&
+				rule.Holds != (rule.Rule != c.rule) {
+				t.Errorf("%s: %q: %v, %s", name, rule.Rule, rule.Holds, rule.Detail)
 			}
 		}
 	}

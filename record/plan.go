@@ -42,6 +42,7 @@ type Plan struct {
 	Roots      int           `json:"roots"`                 // wanted; fewer if the graph has fewer
 	Validate   int           `json:"validate"`              // number of roots to validate; -1 for all of them
 	WarmUps    int           `json:"warm_ups"`              // untimed searches from the first root, before the others
+	Wake       int           `json:"wake,omitempty"`        // untimed searches right before each timed one, at most
 	Timeout    time.Duration `json:"timeout_ns"`            // limit of one call of an engine
 	Energy     time.Duration `json:"energy_ns,omitempty"`   // length of the energy loop; 0: energy is not measured
 	Meters     []string      `json:"meters,omitempty"`      // specifications of power meters; empty: all that are found
@@ -64,15 +65,11 @@ func IsLibrary(path string) bool {
 	return strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.") || strings.HasSuffix(name, ".dylib")
 }
 
-// timedByTeps reports whether code of teps times the engine's calls in its process: built-in engines are part of teps,
-// and a library's functions are called by teps.
-func (e EngineSpec) timedByTeps() bool { return e.Builtin != "" || IsLibrary(e.Path) }
-
 // DefaultPlan is the official protocol at scale 18, without engines.
 func DefaultPlan() Plan {
 	return Plan{
 		Scales: []int{18}, EdgeFactor: OfficialEdgeFactor, Seed1: OfficialSeed1, Seed2: OfficialSeed2,
-		Roots: OfficialRoots, Validate: AllRoots, WarmUps: 1, Timeout: 10 * time.Minute,
+		Roots: OfficialRoots, Validate: AllRoots, WarmUps: 1, Wake: 10, Timeout: 10 * time.Minute,
 	}
 }
 
@@ -124,6 +121,8 @@ func (p Plan) Check() error {
 		return Usage("roots to validate must be all, none or a number, not %d", p.Validate)
 	case p.WarmUps < 0 || p.WarmUps > maxRoots:
 		return Usage("the number of warm-up searches must be 0 to %d, not %d", maxRoots, p.WarmUps)
+	case p.Wake < 0 || p.Wake > maxRoots:
+		return Usage("the number of searches that wake an engine must be 0 to %d, not %d", maxRoots, p.Wake)
 	case p.Regenerate && len(p.Graphs) > 0:
 		return Usage("%s: tuples can be made again only for a scale", p.Graphs[0].Name)
 	case p.Timeout <= 0:

@@ -58,12 +58,17 @@ type Run struct {
 	Options     map[string]string    `json:"options,omitempty"` // in effect: set or default
 	Graph       *GraphRecord         `json:"graph,omitempty"`
 	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do. The
-	// next four are of its Kernel1.
+	// next five are of its Kernel1.
 	Construction     *plugins.Construction `json:"construction,omitempty"`
 	ConstructWall    float64               `json:"construct_wall,omitempty"`
 	ConstructRepeats int                   `json:"construct_repeats,omitempty"`
 	DeviceTuples     bool                  `json:"device_tuples,omitempty"`
+	Cost             *Cost                 `json:"cost,omitempty"`
 	Idle             float64               `json:"idle,omitempty"`
+	// Clock is the loop by which the host confirmed the engine's clock: nil for an engine that is part of teps, and for
+	// one that does not repeat searches.
+	Clock *EnergyLoop  `json:"clock,omitempty"`
+	Drawn []RootRecord `json:"drawn,omitempty"` // searches from random roots, which do not count, as a check
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
 	Sessions int `json:"sessions"`
 	// Rebuilt is kernel 1 of a resume after the last search: the graph that the energy loop searched.
@@ -90,9 +95,8 @@ type Kernel1 struct {
 	Construction plugins.Construction `json:"construction"`
 	Wall         float64              `json:"wall"`              // seconds on the host's clock around the call
 	Repeats      int                  `json:"repeats,omitempty"` // of the construction, because it was delayed
-	// Idle is the median of some untimed searches from a vertex without neighbors: wall time less the engine's, seconds.
-	// It is absent if every vertex has a neighbor.
-	Idle float64 `json:"idle,omitempty"`
+	Cost         *Cost                `json:"cost,omitempty"`
+	Idle         float64              `json:"idle,omitempty"` // of versions before 0.3: what a call to this engine costs
 	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
 	DeviceTuples bool `json:"device_tuples,omitempty"`
 }
@@ -119,6 +123,8 @@ type RootRecord struct {
 
 	// Interference is the run queue wait and similar delays of the engine's process; nil if the system reports none.
 	Interference *machine.Interference `json:"interference,omitempty"`
+	// After is the processor time that the engine used from the return of the call to the end of validation, seconds.
+	After float64 `json:"after,omitempty"`
 
 	// ValidatedBy is the host's device that validated; empty: the CPU. Confirmed says that the CPU did, too, and agreed.
 	ValidatedBy string `json:"validated_by,omitempty"`
@@ -197,7 +203,10 @@ func (r Result) Checksummed() bool { return r.Digest != "" }
 
 // Sound reports whether the run is complete and no validated search is wrong. Unlike Valid, it does not require that
 // every search was validated.
-func (r Run) Sound() bool { return r.State == Complete && len(r.Roots) > 0 && r.BrokenRoots() == 0 }
+func (r Run) Sound() bool {
+	return r.State == Complete && len(r.Roots) > 0 && r.BrokenRoots() == 0 &&
+		!slices.ContainsFunc(r.Drawn, RootRecord.Broken)
+}
 
 // BrokenRoots returns the number of searches that validation found wrong.
 func (r Run) BrokenRoots() (n int) {

@@ -286,9 +286,18 @@ func (c choice) print(ctx context.Context, w io.Writer, host harness.Host) error
 // processes is a harness.Host that runs every engine in a child process. Built-in engines and libraries run in teps.
 type processes struct{ *rpc.Host }
 
+// bound is the environment of engines, unless the user sets it: each thread of OpenMP stays on one processor. Otherwise
+// threads wake up on each other's processors after the host's work.
+var bound = map[string]string{"OMP_PROC_BIND": "spread", "OMP_PLACES": "threads"}
+
 // newProcesses returns the host of the command c, which finishes in order when a signal arrives.
 func newProcesses(c *cobra.Command, verbose bool) processes {
 	finishOnSignal(c)
+	for name, value := range bound {
+		if os.Getenv(name) == "" {
+			_ = os.Setenv(name, value) // fails only for a wrong name
+		}
+	}
 	level := map[bool]slog.Level{false: slog.LevelWarn, true: slog.LevelDebug}[verbose]
 	return processes{rpc.NewHost(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))}
 }
@@ -325,6 +334,8 @@ func serveEngineCommand(engines catalog) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if open := engines.find(args[0]); open != nil {
 				rpc.Serve(open())
+			} else if args[0] == record.Nothing {
+				rpc.Serve(harness.Nothing())
 			} else if record.IsLibrary(args[0]) {
 				rpc.Serve(native.New(args[0]))
 			} else {

@@ -194,6 +194,7 @@ type planFlags struct {
 	Roots      int           `yaml:"roots"`
 	Validate   string        `yaml:"validate"`
 	WarmUps    int           `yaml:"warmup"`
+	Wake       int           `yaml:"wake"`
 	Timeout    time.Duration `yaml:"timeout"`
 	Energy     time.Duration `yaml:"energy"`
 	Meter      values        `yaml:"meter"`
@@ -216,6 +217,7 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Roots, "roots", d.Roots, "searches per engine and graph")
 	flags.StringVar(&f.Validate, "validate", "all", "searches to validate: all, none or a number")
 	flags.IntVar(&f.WarmUps, "warmup", d.WarmUps, "untimed searches before the first timed one")
+	flags.IntVar(&f.Wake, "wake", d.Wake, "untimed searches right before each timed one, to wake the engine, at most")
 	flags.DurationVar(&f.Timeout, "timeout", d.Timeout, "limit for one call of an engine")
 	flags.DurationVar(&f.Energy, "energy", d.Energy, "then measure energy for this long (60s for GreenGraph500)")
 	flags.StringArrayVar((*[]string)(&f.Meter), "meter", nil,
@@ -233,7 +235,7 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	p = record.DefaultPlan()
 	p.EdgeFactor, p.Seed1, p.Seed2 = f.EdgeFactor, f.Seed1, f.Seed2
-	p.Roots, p.WarmUps, p.Timeout = f.Roots, f.WarmUps, f.Timeout
+	p.Roots, p.WarmUps, p.Wake, p.Timeout = f.Roots, f.WarmUps, f.Wake, f.Timeout
 	p.Energy, p.Meters, p.Regenerate = f.Energy, f.Meter, f.regenerate
 	if p.Scales = []int{}; scaled || len(f.Graph) == 0 {
 		p.Scales, err = parseScales(f.scale)

@@ -104,6 +104,9 @@ func (p *Process) Wait() error {
 // Signal sends a signal to the process group. A group that no longer exists is an error.
 func (p *Process) Signal(s syscall.Signal) error { return syscall.Kill(-p.PID(), s) }
 
+// Thaw continues a program that Freeze has stopped.
+func (p *Process) Thaw() { _ = p.Signal(syscall.SIGCONT) }
+
 // Kill kills the process group. It does nothing once the program has ended.
 func (p *Process) Kill() {
 	if !p.HasExited() {

@@ -39,6 +39,7 @@ type Client struct {
 	open context.Context // ends with Close
 	shut context.CancelFunc
 
+	frozen   atomic.Bool   // by Freeze
 	unbuilt  atomic.Bool   // the last Construct has failed, perhaps before the engine could drop its graph
 	slot     chan struct{} // holds an element during a call; guards the following fields
 	lastCall uint64        // ID of a call
@@ -54,6 +55,16 @@ var (
 
 // PID returns the process ID of the engine.
 func (c *Client) PID() int { return c.process.started().PID() }
+
+// Freeze stops the engine's process until Thaw or the next call, so that it changes nothing after a call has returned.
+func (c *Client) Freeze() { c.frozen.Store(true); c.process.started().Freeze() }
+
+// Thaw ends Freeze.
+func (c *Client) Thaw() {
+	if c.frozen.Swap(false) {
+		c.process.started().Thaw()
+	}
+}
 
 // Checksum returns the SHA-256 of the engine's file, a program or a library, in hex, from when the engine was started.
 func (c *Client) Checksum() string { return c.file.sum }
@@ -245,6 +256,7 @@ func (c *Client) watched(ctx context.Context, do func(ctx context.Context) error
 	if c.process.started().HasExited() {
 		return c.death()
 	}
+	c.Thaw()
 	connection, abort := context.WithCancel(context.Background())
 	defer abort()
 	c.lastCall++

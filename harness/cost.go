@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+// Nothing returns the engine that does nothing, to which the host's calls measure what a call costs.
+func Nothing() plugins.Engine { return nothing{} }
+
+type nothing struct{}
+
+func (nothing) Describe(context.Context) (plugins.Description, error) {
+	return plugins.Description{Name: record.Nothing, Version: "1", Summary: "does nothing"}, nil
+}
+func (nothing) Construct(context.Context, plugins.Input) (plugins.Construction, error) {
+	return plugins.Construction{}, nil
+}
+func (nothing) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+	return plugins.Traversal{}, nil
+}
+func (nothing) Close() error { return nil }
+
+// costCalls is the number of calls by which the host measures what a search costs besides the search.
+const costCalls = 32
+
+// cost measures what the calls for a graph cost besides the work of an engine, without any engine of the run: it makes
+// them to an engine that does nothing, and copies as many bytes as a search returns. Both are bounds for a busy machine:
+// twice the upper quartile of the calls.
+func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
+	c = &record.Cost{}
+	engine, err := e.host.Open(ctx, record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing})
+	if err != nil {
+		return c, fmt.Errorf("measure what a call costs: %w", err)
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	start := time.Now()
+	if _, err := engine.Construct(ctx, plugins.Input{Tuples: e.in.tuples}); err != nil {
+		return c, err
+	}
+	c.Kernel1 = 2 * time.Since(start).Seconds()
+	calls := make([]float64, costCalls)
+	for i := range calls {
+		start := time.Now()
+		if _, err := engine.Search(ctx, 0, e.parents); err != nil {
+			return c, err
+		}
+		calls[i] = time.Since(start).Seconds()
+	}
+	slices.Sort(calls)
+	c.Call = 2 * calls[costCalls*3/4]
+	start = time.Now()
+	block := make([]graph.Vertex, min(len(e.parents), 1<<16))
+	for at := 0; at < len(e.parents); at += len(block) {
+		copy(e.parents[at:], block)
+	}
+	c.Copy = time.Since(start).Seconds()
+	return c, nil
+}
+
+const (
+	minLoop = 250 * time.Millisecond // of the loop that confirms an engine's clock
+	// inLoop is how many searches fit into that loop at least, and how many times longer it is than the copy at its end.
+	inLoop = 16
+)
+
+// confirmClock lets the engine search from the roots in turn, as the host times it: the searches that were timed one by
+// one should not be faster (record.Run.Clock). Engines that are part of teps are not asked.
+func (e *engineRun) confirmClock(ctx context.Context) error {
+	if e.spec.Builtin != "" || e.clock != nil || len(e.done) == 0 {
+		return nil
+	}
+	mean := 0.0
+	for _, r := range e.done {
+		mean += r.Time / float64(len(e.done))
+	}
+	duration := max(minLoop, inLoop*time.Duration(max(mean, e.in.cost.Copy)*1e9))
+	_, loop, last, err := e.loop(ctx, duration)
+	for range maxRepeats {
+		if errors.Is(err, errSuspended) {
+			_, loop, last, err = e.loop(ctx, duration)
+		}
+	}
+	if err == nil {
+		err = e.checkLast(ctx, loop, last)
+	}
+	if err != nil {
+		return fmt.Errorf("confirm the clock: %w", err)
+	}
+	if loop.Kind != record.LoopByRepeat {
+		return nil // the engine has no loop: the host has timed nothing but calls
+	}
+	if loop.Violation != "" {
+		e.note("%s", loop.Violation)
+	}
+	return e.record(record.Entry{Clock: loop})
+}
