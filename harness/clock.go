@@ -12,12 +12,12 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// timed makes a call that the engine times, and returns the time of the call on the host's clock. The engine's time must
-// be positive and not longer. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
-// two times are apart, which is a delay or a clock that leaves out work. Each call is prepared outside the clock, and after
-// follows the call at once.
+// timed makes a call that the engine times, and returns its time on the host's clock. The engine's time must be
+// positive and not longer. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
+// two times are apart, which is a delay or a clock that leaves out work. Each call is prepared outside the clock, and
+// after follows the call at once.
 func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, wall time.Duration) bool,
-	prepare func(context.Context) error, after func(), call func(context.Context) (elapsed time.Duration, err error)) (
+	prepare func(context.Context) error, after func(), call func(context.Context) (time.Duration, error)) (
 	wall time.Duration, repeats int, err error) {
 	for ; ; repeats++ {
 		before := e.suspensions.count()

@@ -34,8 +34,8 @@ func (nothing) Close() error { return nil }
 const costCalls = 32
 
 // cost measures what the calls for a graph cost besides the work of an engine, without any engine of the run: it makes
-// them to an engine that does nothing, and copies as many bytes as a search returns. Both are bounds for a busy machine:
-// twice the upper quartile of the calls.
+// them to an engine that does nothing, and copies as many bytes as a search returns. The costs are bounds for a busy
+// machine: twice the upper quartile of the calls.
 func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	c = &record.Cost{}
 	engine, err := e.host.Open(ctx, record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing})

@@ -184,8 +184,8 @@ func wait(ctx context.Context, duration time.Duration) error {
 var errSuspended = errors.New("teps was suspended during the loop; resume the run to repeat it")
 
 // loop lets the engine search in turn, for a duration, from the roots that were searched one by one, in a random order.
-// It ends after that and the timeout in the plan, even if a search does not. It returns when it started, and the root of
-// the last search, whose parents are in e.parents.
+// It ends after that and the timeout in the plan, even if a search does not. It returns when it started, and the root
+// of the last search, whose parents are in e.parents.
 func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 	start time.Time, loop *record.EnergyLoop, last graph.Vertex, err error) {
 	order := slices.Concat(e.done, e.drawn)
@@ -256,7 +256,8 @@ func (e *engineRun) checkLast(ctx context.Context, loop *record.EnergyLoop, last
 	return nil
 }
 
-// searchAfterLoop validates the last search of the loop, and searches from some roots, spread over the order of the draw.
+// searchAfterLoop validates the last search of the loop, and searches from some roots, spread over the order of the
+// draw.
 func (e *engineRun) searchAfterLoop(
 	ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) (*record.AfterLoop, error) {
 	e.prepareDevice(ctx)

@@ -207,7 +207,8 @@ func TestDeviceValidatesAfterLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := r.Runs[0].Energy.After
-		if want := len(r.Runs[0].Roots) + drawnSearches + 1 + after.Searches; after.Valid != maxAfter || device.validated != want {
+		want := len(r.Runs[0].Roots) + drawnSearches + 1 + after.Searches
+		if after.Valid != maxAfter || device.validated != want {
 			t.Errorf("%d searches are valid after the loop; the device validated %d, want %d", after.Valid, device.validated,
 				want)
 		}

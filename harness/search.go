@@ -173,11 +173,11 @@ const markStride = 509
 // at most as many as the plan says: threads that have slept while the host validated need some calls until they run
 // where they ran before. They search from a vertex without neighbors, or once from another root if there is none.
 func (e *engineRun) wake(ctx context.Context) error {
-	root, most := e.in.isolated, e.plan.Wake
+	root, limit := e.in.isolated, e.plan.Wake
 	if int64(root) >= e.in.graph.Vertices {
-		root, most = e.in.roots[0], min(most, 1)
+		root, limit = e.in.roots[0], min(limit, 1)
 	}
-	for range most {
+	for range limit {
 		start := time.Now()
 		if _, err := e.engine.Search(ctx, root, e.parents); err != nil {
 			return fmt.Errorf("from vertex %d, untimed: %w", root, err)

@@ -89,7 +89,7 @@ func (m *Moment) Since(before *Moment) *Interference {
 	return i
 }
 
-// Ran returns the processor time that a process used since an earlier moment, in seconds; 0 if one of them is not known.
+// Ran returns the processor time that a process used since an earlier moment, in seconds; 0 if one is not known.
 func (m *Moment) Ran(before *Moment) float64 {
 	if m == nil || before == nil {
 		return 0

@@ -12,8 +12,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Cost is a bound on what calls for a graph cost besides the work of an engine, in seconds. The host measures it with an
-// engine that does nothing.
+// Cost is a bound on what calls for a graph cost besides the work of an engine, in seconds. The host measures it with
+// an engine that does nothing.
 type Cost struct {
 	Call    float64 `json:"call"`    // a search
 	Copy    float64 `json:"copy"`    // moving the parents
@@ -63,7 +63,7 @@ func (r Run) clockRules(t tally) []Check {
 	moved := r.Cost.Kernel1 + r.Cost.Copy*float64(graph.EdgeBytes*r.Graph.Tuples)/max(1, float64(8*r.Graph.Vertices))
 	return []Check{
 		{ofSearches, apart <= len(r.Roots)/16,
-			fmt.Sprintf("%d of %d searches, of which a sixteenth may, differ from the host's clock by more than 5 %% and the "+
+			fmt.Sprintf("%d of %d searches, where a sixteenth may, differ from the host's clock by more than 5 %% and the "+
 				"%.4g ms of a call and of moving the parents, which the host measured", apart, len(r.Roots), cost*1e3)},
 		{ofKernel1, rest <= moved+kernel1/4,
 			fmt.Sprintf("%.4g s, and %.4g s more on the host's clock, where %.4g s are allowed to map and move the tuples and "+
@@ -104,8 +104,8 @@ func (r Run) confirmed(search, cost float64) Check {
 	return check
 }
 
-// unknownRoots reports whether the searches from roots drawn at random are like those from the roots of the run. If they
-// are, all of four are among the slowest tenth once in 10,000 runs.
+// unknownRoots reports whether the searches from roots drawn at random are like those from the roots of the run. If
+// they are, all of four are among the slowest tenth once in 10,000 runs.
 func (r Run) unknownRoots(times []float64) Check {
 	check := Check{Rule: "Searches from roots that nobody could know take as long"}
 	if len(r.Drawn) == 0 || len(times) == 0 {
@@ -122,4 +122,20 @@ func (r Run) unknownRoots(times []float64) Check {
 	check.Detail = fmt.Sprintf("the fastest of %d took %.4g ms; the median of the others is %.4g ms, and nine tenths are "+
 		"below %.4g ms", len(r.Drawn), fastest*1e3, median*1e3, slow*1e3)
 	return check
+}
+
+// Bounds of Expected / Elapsed of a loop. Caches and clocks are warmer in a loop than between validations.
+const (
+	minSpeedup = 0.5
+	maxSpeedup = 3
+)
+
+// CheckRate returns an error if the loop is not as fast as the searches that were timed one by one. A loop of calls is
+// timed by the host.
+func (l *EnergyLoop) CheckRate() error {
+	if speedup := l.Expected / l.Elapsed; l.Kind == LoopByRepeat && !(speedup >= minSpeedup && speedup <= maxSpeedup) {
+		return fmt.Errorf("the engine reports %d searches in %.4g s, which took %.4g s one by one: %.3g times as fast, "+
+			"where %g to %g times are possible", l.Searches, l.Elapsed, l.Expected, speedup, minSpeedup, float64(maxSpeedup))
+	}
+	return nil
 }

@@ -59,8 +59,8 @@ func comply(m Manifest, r Run) Compliance {
 			fmt.Sprintf("%d of %d times are; TEPS are from the engine's clock: %.4g s for all searches, %.4g s on the host's "+
 				"clock; %d repeats of calls that were delayed", t.late, len(r.Roots)+1, t.engine, t.host, t.repeats)},
 		{"There is at most one warm-up search, untimed and declared", m.Plan.WarmUps <= 1,
-			fmt.Sprintf("%d before the first timed search, from the first root (the reference does 1); at most %d searches from "+
-				"a vertex without neighbors wake the engine before each timed one", m.Plan.WarmUps, m.Plan.Wake)},
+			fmt.Sprintf("%d before the first timed search, from the first root (the reference does 1); at most %d searches "+
+				"from a vertex without neighbors wake the engine before each timed one", m.Plan.WarmUps, m.Plan.Wake)},
 		{"Parents are in original labels, in memory, when the clock stops", claims.OriginalLabelsInClock,
 			byEngine + yes(claims.OriginalLabelsInClock) + "; validation shows that they are in original labels when returned"},
 		{"Buffers are cleared inside the clock", claims.ClearingInClock, byEngine + yes(claims.ClearingInClock)},

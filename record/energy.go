@@ -52,22 +52,6 @@ type EnergyLoop struct {
 	Violation string  `json:"violation,omitempty"` // of the last search
 }
 
-// Bounds of Expected / Elapsed of a loop. Caches and clocks are warmer in a loop than between validations.
-const (
-	minSpeedup = 0.5
-	maxSpeedup = 3
-)
-
-// CheckRate returns an error if the loop is not as fast as the searches that were timed one by one. A loop of calls is
-// timed by the host.
-func (l *EnergyLoop) CheckRate() error {
-	if speedup := l.Expected / l.Elapsed; l.Kind == LoopByRepeat && !(speedup >= minSpeedup && speedup <= maxSpeedup) {
-		return fmt.Errorf("the engine reports %d searches in %.4g s, which took %.4g s one by one: %.3g times as fast, "+
-			"where %g to %g times are possible", l.Searches, l.Elapsed, l.Expected, speedup, minSpeedup, float64(maxSpeedup))
-	}
-	return nil
-}
-
 // EnergyPhase is a part of the recorded time.
 type EnergyPhase struct {
 	Name string        `json:"name"` // PhaseRest, PhaseIdle, PhaseLoop or PhaseAfter

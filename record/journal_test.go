@@ -217,6 +217,8 @@ func TestClockRules(t *testing.T) {
 			}
 		}
 	}
+	copying := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = s } }
+	construct := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Wall = s } }
 	for name, c := range map[string]struct {
 		builtin bool
 		change  change
@@ -224,27 +226,27 @@ func TestClockRules(t *testing.T) {
 		drawn   []float64
 		rule    string // that does not hold
 	}{
-		"a call and a twentieth":                 {change: wall(64, 11.4), loop: loop(1000, 1000)},
-		"more":                                   {change: wall(64, 11.6), loop: loop(1000, 1000), rule: searches},
-		"more in a sixteenth of all":             {change: wall(4, 15), loop: loop(1000, 1000)},
-		"more in five":                           {change: wall(5, 15), loop: loop(1000, 1000), rule: searches},
-		"more, by an engine of teps":             {builtin: true, change: wall(64, 23.4)},
-		"much more, by an engine of teps":        {builtin: true, change: wall(64, 23.6), rule: searches},
-		"no loop, calls are cheap":               {},
-		"no loop, calls are dear":                {change: func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = 0.0016 }, rule: confirmed},
-		"no loop, an engine of teps":             {builtin: true, change: func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = 1 }},
-		"a slower loop":                          {loop: loop(1000, 805)},
-		"a loop that is too slow":                {loop: loop(1000, 795), rule: confirmed},
-		"a faster loop":                          {loop: loop(1000, 2990)},
-		"a loop that is too fast":                {loop: loop(1000, 3010), rule: confirmed},
-		"a loop with a wrong tree":               {loop: &EnergyLoop{Elapsed: 1, Expected: 1, Violation: "wrong"}, rule: confirmed},
-		"kernel 1":                               {change: func(k *Kernel1, _ []*RootRecord) { k.Wall = 1.349 }},
-		"kernel 1 and work before its clock":     {change: func(k *Kernel1, _ []*RootRecord) { k.Wall = 1.4 }, rule: kernel1},
-		"unknown roots that are slow":            {drawn: []float64{13, 14, 15, 16}, rule: unknown},
-		"unknown roots of which one is not slow": {drawn: []float64{13, 14, 15, 12}},
-		"no unknown root":                        {drawn: []float64{}, rule: unknown},
-		"work afterwards":                        {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.033 }, rule: after},
-		"noise afterwards":                       {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.031 }},
+		"a call and a twentieth":             {change: wall(64, 11.4), loop: loop(1000, 1000)},
+		"more":                               {change: wall(64, 11.6), loop: loop(1000, 1000), rule: searches},
+		"more in a sixteenth of all":         {change: wall(4, 15), loop: loop(1000, 1000)},
+		"more in five":                       {change: wall(5, 15), loop: loop(1000, 1000), rule: searches},
+		"more, by an engine of teps":         {builtin: true, change: wall(64, 23.4)},
+		"much more, by an engine of teps":    {builtin: true, change: wall(64, 23.6), rule: searches},
+		"no loop, calls are cheap":           {},
+		"no loop, calls are dear":            {change: copying(0.0016), rule: confirmed},
+		"no loop, an engine of teps":         {builtin: true, change: copying(1)},
+		"a slower loop":                      {loop: loop(1000, 805)},
+		"a loop that is too slow":            {loop: loop(1000, 795), rule: confirmed},
+		"a faster loop":                      {loop: loop(1000, 2990)},
+		"a loop that is too fast":            {loop: loop(1000, 3010), rule: confirmed},
+		"a loop with a wrong tree":           {loop: &EnergyLoop{Elapsed: 1, Expected: 1, Violation: "wrong"}, rule: confirmed},
+		"kernel 1":                           {change: construct(1.349)},
+		"kernel 1 and work before its clock": {change: construct(1.4), rule: kernel1},
+		"unknown roots that are slow":        {drawn: []float64{13, 14, 15, 16}, rule: unknown},
+		"unknown roots, one is not slow":     {drawn: []float64{13, 14, 15, 12}},
+		"no unknown root":                    {drawn: []float64{}, rule: unknown},
+		"work afterwards":                    {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.033 }, rule: after},
+		"noise afterwards":                   {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.031 }},
 	} {
 		m, entries := officialRun()
 		if !c.builtin {
@@ -266,7 +268,8 @@ func TestClockRules(t *testing.T) {
 		}
 		at := entries[4]
 		for _, ms := range c.drawn {
-			entries = append(entries, Entry{Engine: at.Engine, GraphID: at.GraphID, Drawn: &RootRecord{Index: -1, Time: ms / 1e3}})
+			drawn := &RootRecord{Index: -1, Time: ms / 1e3}
+			entries = append(entries, Entry{Engine: at.Engine, GraphID: at.GraphID, Drawn: drawn})
 		}
 		if c.loop != nil {
 			entries = append(entries, Entry{Engine: at.Engine, GraphID: at.GraphID, Clock: c.loop})
