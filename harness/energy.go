@@ -151,7 +151,7 @@ func (e *engineRun) energyPhases(
 		return start, err
 	}
 	ended := start.Add(time.Duration(out.Loop.Elapsed * float64(time.Second)))
-	if err = out.Loop.CheckRate(); err == nil {
+	if err = out.Loop.CheckRate(slices.Concat(e.done, e.drawn)); err == nil {
 		out.After, err = e.searchAfterLoop(ctx, out.Loop, last)
 	}
 	if waitErr := wait(ctx, tail-time.Since(ended)); err == nil {

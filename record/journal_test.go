@@ -218,6 +218,7 @@ func TestClockRules(t *testing.T) {
 		}
 	}
 	copying := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = s } }
+	later := func(s float64) change { return func(_ *Kernel1, roots []*RootRecord) { roots[7].After = s } }
 	construct := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Wall = s } }
 	for name, c := range map[string]struct {
 		builtin bool
@@ -237,16 +238,17 @@ func TestClockRules(t *testing.T) {
 		"no loop, an engine of teps":         {builtin: true, change: copying(1)},
 		"a slower loop":                      {loop: loop(1000, 805)},
 		"a loop that is too slow":            {loop: loop(1000, 795), rule: confirmed},
-		"a faster loop":                      {loop: loop(1000, 2990)},
-		"a loop that is too fast":            {loop: loop(1000, 3010), rule: confirmed},
-		"a loop with a wrong tree":           {loop: &EnergyLoop{Elapsed: 1, Expected: 1, Violation: "wrong"}, rule: confirmed},
+		"a loop that is very slow":           {loop: loop(2010, 2000), rule: confirmed},
+		"a faster loop":                      {loop: loop(510, 1000)},
+		"a loop that is too fast":            {loop: loop(490, 1000), rule: confirmed},
+		"a loop with a wrong tree":           {loop: &EnergyLoop{Elapsed: 1, Violation: "wrong"}, rule: confirmed},
 		"kernel 1":                           {change: construct(1.349)},
 		"kernel 1 and work before its clock": {change: construct(1.4), rule: kernel1},
 		"unknown roots that are slow":        {drawn: []float64{13, 14, 15, 16}, rule: unknown},
 		"unknown roots, one is not slow":     {drawn: []float64{13, 14, 15, 12}},
 		"no unknown root":                    {drawn: []float64{}, rule: unknown},
-		"work afterwards":                    {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.033 }, rule: after},
-		"noise afterwards":                   {change: func(_ *Kernel1, roots []*RootRecord) { roots[7].After = 0.031 }},
+		"work afterwards":                    {change: later(0.033), rule: after},
+		"noise afterwards":                   {change: later(0.031)},
 	} {
 		m, entries := officialRun()
 		if !c.builtin {
