@@ -33,6 +33,7 @@ type Comparison struct {
 	A, B        string       // names of the sides
 	Differences []Difference // of machines, builds, plans and environments
 	Warnings    []string
+	NoDigest    []string // the ids of records without a digest, each once
 	Cells       []Cell
 }
 
@@ -114,6 +115,9 @@ func Of(a, b Side) Comparison {
 		settings("variable", a.Results, b.Results, func(r record.Result) map[string]string { return r.Environment })...)}
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(a.Results, b.Results) {
+		if !r.Checksummed() && !slices.Contains(c.NoDigest, r.ID) {
+			c.NoDigest = append(c.NoDigest, r.ID)
+		}
 		for _, run := range r.Runs {
 			key, warning := r.ID+run.Engine.Name+run.At(), fmt.Sprintf("run %s is compared with itself", r.ID)
 			if seen[key] && !slices.Contains(c.Warnings, warning) {

@@ -5,6 +5,7 @@
 package record
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -196,6 +197,26 @@ func (r RootRecord) Delay() float64 {
 		return max(0, i.Waited+i.Stolen-max(0, i.Period-r.Time))
 	}
 	return 0
+}
+
+// LevelFault says why the levels of a search do not fit its time or, if it was validated, its tree; empty: they fit.
+func (r RootRecord) LevelFault() string {
+	seconds, vertices := 0.0, 0.0
+	for i, level := range r.Levels {
+		if level.Elapsed < 0 || level.Frontier < 0 {
+			return fmt.Sprintf("level %d has a negative number", i)
+		}
+		seconds, vertices = seconds+level.Elapsed.Seconds(), vertices+float64(level.Frontier)
+	}
+	switch {
+	case seconds > 1.05*r.Time+1e-5: // clocks of levels may differ a little from that of the search
+		return fmt.Sprintf("its levels take %.4g s and the search %.4g s", seconds, r.Time)
+	case r.Validated && r.Depth != nil && len(r.Levels) > *r.Depth+1:
+		return fmt.Sprintf("it has %d levels and a tree of depth %d", len(r.Levels), *r.Depth)
+	case r.Validated && r.Reached != nil && vertices > float64(*r.Reached):
+		return fmt.Sprintf("its frontiers have %.0f vertices and its tree has %d", vertices, *r.Reached)
+	}
+	return ""
 }
 
 // Checksummed reports whether a digest shows that the record is as it was written.

@@ -24,7 +24,7 @@ func Functions() template.FuncMap {
 		"name": Name, "sentence": Sentence, "engine": EngineName, "clean": Clean, "join": strings.Join, "joined": Joined,
 		"plural": Plural, "positive": Positive, "measured": Measured, "gteps": GTEPS, "integer": units.Integer,
 		"seconds": units.Seconds, "bytes": units.Bytes, "significant": units.Significant, "options": OptionsText,
-		"phases": PhasesText, "disturbance": Disturbance, "variants": VariantTable,
+		"phases": PhasesText, "disturbance": Disturbance, "faults": LevelFaults, "variants": VariantTable,
 		"dated":   func(t time.Time) string { return dated(t, time.RFC3339) },
 		"div":     func(a, b float64) float64 { return a / b },
 		"percent": func(digits int, share float64) string { return units.Significant(100*share, digits) + " %" },

@@ -10,6 +10,7 @@ package reports
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -80,6 +81,19 @@ func New(references []Reference, records ...record.Result) (Report, error) {
 		r.All = r.Variants()
 	}
 	return r, nil
+}
+
+// NoDigest says which records have no digest. It is empty without such records.
+func NoDigest(ids ...string) string {
+	switch n := len(ids); n {
+	case 0:
+		return ""
+	case 1:
+		return "Record " + Name(ids[0]) + " has no digest: nothing shows that it is as it was written."
+	default:
+		return fmt.Sprintf("%d records have no digest, such as %s: nothing shows that they are as they were written.", n,
+			Name(ids[0]))
+	}
 }
 
 func mark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }

@@ -65,20 +65,43 @@ func (s Summary) Verdict() Verdict {
 	return Verdict{"VALID", "Every search was validated against the input tuples and is valid.", Good}
 }
 
+// Delayed counts the searches that waited for a processor for more than a tenth of their time. many reports whether they
+// are more than a twentieth.
+func (s Summary) Delayed() (n int, many bool) {
+	for _, root := range s.Roots {
+		if root.Delay() > root.Time/10 {
+			n++
+		}
+	}
+	return n, 20*n > len(s.Roots)
+}
+
+// LevelFaults counts the searches whose levels reports leave out, with the reason for the first. It is empty without
+// such searches.
+func LevelFaults(s Summary) string {
+	n, first := 0, ""
+	for _, root := range s.Roots {
+		if fault := root.LevelFault(); fault != "" {
+			if n++; n == 1 {
+				first = fmt.Sprintf("search %d: %s", root.Index, fault)
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("those of %d of %s; %s", n, Plural(len(s.Roots), "search", "searches"), first)
+}
+
 // Disturbance names the runs in which more than a twentieth of the searches were delayed by more than a tenth of their
 // time. It is empty if there are none.
 func Disturbance(runs ...Summary) string {
 	var worst string
 	var disturbed, delayed, searches, largest int
 	for _, run := range runs {
-		n := 0
-		for _, root := range run.Roots {
-			if root.Delay() > root.Time/10 {
-				n++
-			}
-		}
+		n, many := run.Delayed()
 		delayed, searches = delayed+n, searches+len(run.Roots)
-		if 20*n <= len(run.Roots) {
+		if !many {
 			continue
 		}
 		disturbed++

@@ -53,7 +53,7 @@ func sumDirections(r reports.Summary) (directionShare, bool) {
 	d := directionShare{Summary: r, counted: true}
 	var all []record.RootRecord
 	for _, root := range r.Roots {
-		if !root.Broken() && len(root.Levels) > 0 && reports.Finite(root.Time) && root.Time > 0 {
+		if drawable(root) && reports.Finite(root.Time) && root.Time > 0 {
 			all = append(all, root)
 		}
 	}
@@ -74,9 +74,7 @@ func sumDirections(r reports.Summary) (directionShare, bool) {
 		}
 		d.tuples += tuples / n
 	}
-	// Clocks of levels may add up to a little more than that of the search; far more is a damaged record.
-	timed := d.seconds[0] + d.seconds[1]
-	return d, timed > 0 && timed <= 1.5*d.time
+	return d, d.seconds[0]+d.seconds[1] > 0
 }
 
 // directionOf is the index of a level's direction: 0 top-down, 1 bottom-up.

@@ -5,6 +5,7 @@ package parts
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/power"
@@ -25,8 +26,15 @@ func energy(runs []reports.Summary, references []reports.Reference) reports.Part
 		Title: "Search rate per watt on each graph, for each engine",
 		Notes: []string{note + " Depth: mean of the largest levels."}}
 	metered := meteredRuns(runs)
+	missing := missingPowers(metered)
+	overScales.Note(missing)
+	overGraphs.Note(missing)
+	table := energyTable(runs)
+	if len(metered) > 0 {
+		table.Note += " " + missing
+	}
 	return reports.Part{
-		Title: "Energy: search rate per watt", Table: energyTable(runs), Wide: true, TableOnly: true,
+		Title: "Energy: search rate per watt", Table: table, Wide: true, TableOnly: true,
 		Figures: append([]reports.Figure{scaleFigure(overScales, metered, references, perWatt),
 			graphsFigure(overGraphs, metered, references, perWatt)}, powerFigures(runs)...),
 		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included.",
@@ -38,6 +46,32 @@ func kindOfPower(f record.PowerFigure) string {
 		return "system"
 	}
 	return "component"
+}
+
+// missingPowers says of how many runs the power of the processor, the node or the wall is missing. MTEPS/W of
+// architectures compare only where they are of the same power.
+func missingPowers(runs []reports.Summary) string {
+	var missing []string
+	for _, p := range []struct {
+		name  string
+		scope power.Scope
+	}{{"CPU", power.Package}, {"node", power.Node}, {"wall", power.Wall}} {
+		n := 0
+		for _, r := range runs {
+			if !slices.ContainsFunc(r.PowerFigures(), func(f record.PowerFigure) bool {
+				return f.Method == power.Measured && f.Scope == p.scope
+			}) {
+				n++
+			}
+		}
+		if n > 0 {
+			missing = append(missing, fmt.Sprintf("%d without %s power", n, p.name))
+		}
+	}
+	if len(missing) == 0 {
+		return "Every run has CPU, node and wall power."
+	}
+	return fmt.Sprintf("Of %s: %s.", reports.Plural(len(runs), "metered run", "metered runs"), strings.Join(missing, ", "))
 }
 
 // meteredRuns are the runs with a power figure; their names say what power it is of.

@@ -154,3 +154,42 @@ func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
 		t.Errorf("without runs: %v", err)
 	}
 }
+
+// Levels that do not fit the time of their search or its tree are left out of figures and tables, and the facts say so.
+func TestLevelsThatDoNotFitAreLeftOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*record.RootRecord)
+		want  string
+	}{
+		"frontiers": {func(r *record.RootRecord) { r.Levels[3].Frontier *= 10 }, "its frontiers have 3"},
+		"depth":     {func(r *record.RootRecord) { r.Depth = new(4) }, "it has 7 levels and a tree of depth 4"},
+		"time":      {func(r *record.RootRecord) { r.Levels[1].Elapsed *= 1e6 }, "its levels take"},
+		"negative":  {func(r *record.RootRecord) { r.Levels[2].Elapsed = -1 }, "level 2 has a negative number"},
+	} {
+		r := samples.FewRoots([]string{"cpu"}, 16)
+		if len(LevelFigures(all(t, r).All)) != 1 || reports.LevelFaults(all(t, r).All[0]) != "" {
+			t.Fatal("levels that fit are left out")
+		}
+		for i := range r.Runs[0].Roots {
+			c.spoil(&r.Runs[0].Roots[i])
+		}
+		runs := all(t, r).All
+		if len(LevelFigures(runs)) != 0 || len(Levels(runs[0]).Rows) != 0 || len(directions(runs, nil).Table.Rows) != 0 {
+			t.Errorf("%s: levels are shown", name)
+		}
+		want := "those of 3 of 3 searches; search 0: " + c.want
+		if got := reports.LevelFaults(runs[0]); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: the facts say %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Rates per watt are compared with a note on the powers that are missing.
+func TestMissingPowersAreNamed(t *testing.T) {
+	runs := all(t, samples.Green()...).All
+	const want = "Of 8 metered runs: 1 without CPU power, 8 without node power, 2 without wall power."
+	part := energy(runs, nil)
+	if notes := part.Figures[0].Notes; notes[len(notes)-1] != want || !strings.HasSuffix(part.Table.Note, want) {
+		t.Errorf("the figure says %q, the table %q, want %q", notes, part.Table.Note, want)
+	}
+}

@@ -46,7 +46,7 @@ func TestLongNamesOfGraphsAreCutAndStayDifferent(t *testing.T) {
 func TestDeepSearchesAreDrawnToTheirEnd(t *testing.T) {
 	run := onGraph("cpu", "path:1000", 999, 1)
 	for i := range run.Roots {
-		run.Roots[i].Levels = nil
+		run.Roots[i].Levels, run.Roots[i].Depth, run.Roots[i].Time = nil, new(999), 0.01
 		for range 1000 {
 			run.Roots[i].Levels = append(run.Roots[i].Levels,
 				plugins.Level{Frontier: 2, Edges: plugins.Counted(4), Elapsed: time.Microsecond})
@@ -73,7 +73,7 @@ func TestLevelsOfEnginesAreThoseOfOneRoot(t *testing.T) {
 	run := func(label string, scale int, roots ...graph.Vertex) reports.Summary {
 		r := samples.Run(label, 0, scale, len(roots))
 		for i, root := range roots {
-			r.Roots[i].Root, r.Roots[i].Time = root, float64(1+i)/1e3
+			r.Roots[i].Root, r.Roots[i].Time = root, float64(3+i)/1e3
 			r.Roots[i].Levels = []plugins.Level{{Frontier: 1, Edges: plugins.Counted(int64(root)), Elapsed: ms},
 				{Frontier: 2, Edges: plugins.Counted(0), Elapsed: 2 * ms}}
 		}

@@ -45,7 +45,9 @@ func TestDirectionsAreMeansOverSearches(t *testing.T) {
 	if last := without.Head[len(without.Head)-1].Text; last != "outside levels" {
 		t.Errorf("a search without counts has the column %q", last)
 	}
-	run.Roots[0].Levels[0].Elapsed = time.Hour
+	for i := range run.Roots {
+		run.Roots[i].Levels[0].Elapsed = time.Hour
+	}
 	if len(directionShares([]reports.Summary{{Run: run, Label: "cpu"}})) != 0 {
 		t.Error("levels that take longer than their search are drawn")
 	}

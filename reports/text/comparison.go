@@ -77,7 +77,13 @@ func describe(all []compare.Comparison) (out comparison) {
 	out.Table = comparisonTable(all)
 	scatter := -1.0
 	var apart []string // engines that have no graph in common with the first
+	var ids []string   // of records without a digest
 	for _, c := range all {
+		for _, id := range c.NoDigest {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
 		met := slices.ContainsFunc(c.Cells, func(cell compare.Cell) bool { return cell.RunsA > 0 && cell.RunsB > 0 })
 		if betweenEngines(c) && !met {
 			apart = append(apart, c.B)
@@ -115,6 +121,9 @@ func describe(all []compare.Comparison) (out comparison) {
 		out.Results = append(out.Results, fmt.Sprintf("These have no graph in common with %s: %s.",
 			all[0].A, strings.Join(apart, ", ")))
 	}
+	if note := reports.NoDigest(ids...); note != "" {
+		out.Limits = append(out.Limits, note)
+	}
 	if scatter >= 0 {
 		out.Limits = append(out.Limits, fmt.Sprintf("Runs of the same side differ by up to %s; with %d runs on each "+
 			"side, the test takes that into account.", percentText(scatter), compare.MinPairs))
@@ -128,10 +137,27 @@ func Engines(r record.Result) (lines []string) {
 	for _, side := range sides[min(1, len(sides)):] {
 		c := cleaned([]compare.Comparison{compare.Of(sides[0], side)})[0]
 		if _, n := c.Overall(); n > 0 {
-			lines = append(lines, overall(c))
+			lines = append(lines, strings.TrimSuffix(overall(c), ".")+waits(sides[0])+waits(side)+".")
 		}
 	}
 	return lines
+}
+
+// waits says in how many searches an engine waited for processors, to be added to a sentence; empty: in few.
+func waits(side compare.Side) string {
+	delayed, searches := 0, 0
+	for _, result := range side.Results {
+		for _, run := range result.Runs {
+			if n, many := (reports.Summary{Run: run}).Delayed(); many {
+				delayed, searches = delayed+n, searches+len(run.Roots)
+			}
+		}
+	}
+	if delayed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", but %s waited for processors in %d of %s", reports.Sentence(side.Name), delayed,
+		reports.Plural(searches, "search", "searches"))
 }
 
 // ofEngines reports whether the sides of a comparison are engines.

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
@@ -70,7 +72,7 @@ func CSV(w io.Writer, r reports.Report) error {
 	write := func(fields [][2]string, part int) {
 		var row []string
 		for _, field := range fields {
-			row = append(row, noFormula(field[part]))
+			row = append(row, noFormula(printable(field[part])))
 		}
 		_ = c.Write(row)
 	}
@@ -89,9 +91,20 @@ func CSV(w io.Writer, r reports.Report) error {
 	return nil
 }
 
+// printable has a space for each control character, such as those of terminal escapes and line breaks, for invisible and
+// direction-changing characters and for broken UTF-8.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
 // noFormula puts an apostrophe before a text that a spreadsheet would run as a formula (OWASP, "CSV Injection").
 func noFormula(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	if begin := strings.TrimLeft(s, " "); begin != "" && strings.ContainsRune("=+-@", rune(begin[0])) {
 		return "'" + s
 	}
 	return s

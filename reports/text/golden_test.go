@@ -12,6 +12,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/tepsbench/teps/compare"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -149,4 +150,39 @@ func TestComparisonsAreAsTheyWere(t *testing.T) {
 	}
 	b.WriteString(strings.Join(Engines(store[0]), "\n"))
 	samples.Golden(t, "comparisons", b.String())
+}
+
+// The sentence that compares two engines says that one of them waited for processors.
+func TestEnginesThatWaitedAreNamedInTheirSentence(t *testing.T) {
+	r := samples.Result([]string{"cpu", "gapbs"}, 16)
+	for i := range r.Runs[1].Roots {
+		root := &r.Runs[1].Roots[i]
+		if root.Root = r.Runs[0].Roots[i].Root; i%2 == 0 {
+			root.Interference = &machine.Interference{Period: root.Time, Waited: root.Time / 2}
+		}
+	}
+	lines := Engines(r)
+	const want = " times as fast as gapbs, but gapbs waited for processors in 32 of 64 searches."
+	if len(lines) != 1 || !strings.HasSuffix(lines[0], want) {
+		t.Errorf("got %q, want a sentence that ends in %q", lines, want)
+	}
+}
+
+// Tables and comparisons say which records have no digest.
+func TestRecordsWithoutDigestAreNamed(t *testing.T) {
+	a, b := samples.Result([]string{"cpu"}, 16), samples.Result([]string{"cpu"}, 16)
+	a.ID, b.ID, a.Digest = "first", "second", "ab12"
+	const want = "Record second has no digest: nothing shows that it is as it was written."
+	for name, write := range map[string]func(io.Writer) error{
+		"tables": func(w io.Writer) error { return Tables(w, report(t, a, b), 0) },
+		"comparison": func(w io.Writer) error {
+			return Comparison(w, []compare.Comparison{compare.Of(compare.Side{Name: "A", Results: []record.Result{a}},
+				compare.Side{Name: "B", Results: []record.Result{b}})}, 0)
+		},
+	} {
+		var text strings.Builder
+		if err := write(&text); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
+			t.Errorf("%s lack %q (%v):\n%s", name, want, err, text.String())
+		}
+	}
 }

@@ -4,6 +4,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -105,12 +106,22 @@ func rendered(t reports.Table, width int) string {
 
 // Tables writes the table that ends a run, or of several runs a line for each variant and their history.
 func Tables(w io.Writer, r reports.Report, width int) error {
-	if len(r.Results) == 1 {
-		return Table(w, r.Results[0], width, false)
+	var ids []string
+	for _, result := range r.Results {
+		if !result.Checksummed() {
+			ids = append(ids, result.ID)
+		}
 	}
-	tables := rendered(reports.VariantTable(r.Variants()), width)
-	if history := parts.History(r).Table; len(history.Rows) > 0 {
+	t, history := r.Results[0].RunTable(false), reports.Table{}
+	if len(r.Results) > 1 {
+		t, history = reports.VariantTable(r.Variants()), parts.History(r).Table
+	}
+	tables := rendered(t, width)
+	if len(history.Rows) > 0 {
 		tables += "\n" + rendered(history, width)
+	}
+	if note := reports.NoDigest(ids...); note != "" {
+		tables += "\n" + Wrap(note, min(cmp.Or(width, 80), 100), "") + "\n"
 	}
 	return flush(w, bytes.NewBufferString(tables), "the tables")
 }

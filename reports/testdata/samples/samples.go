@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -110,9 +111,9 @@ func Store(repeats int, factors ...float64) (all []record.Result) {
 				for k := range r.Runs[i].Roots {
 					root := &r.Runs[i].Roots[k]
 					random := rand.New(rand.NewPCG(uint64(build*repeats+repeat), uint64(i*64+k)))
-					root.Time /= (1 + 0.01*float64(repeat%3)) * (1 + 0.02*random.Float64())
+					stretch(root, 1/((1+0.01*float64(repeat%3))*(1+0.02*random.Float64())))
 					if i == 0 {
-						root.Time /= factor
+						stretch(root, 1/factor)
 					}
 				}
 				r.Runs[i].Statistics = record.Summarize(r.Runs[i].Roots)
@@ -242,7 +243,16 @@ func Metered(scopes ...power.Scope) record.Result {
 func SetRate(run *record.Run, teps float64) {
 	factor := run.Statistics.TEPS.Mean / teps
 	for i := range run.Roots {
-		run.Roots[i].Time *= factor
+		stretch(&run.Roots[i], factor)
 	}
 	run.Statistics = record.Summarize(run.Roots)
+}
+
+// stretch multiplies the time of a search and of its levels.
+func stretch(root *record.RootRecord, factor float64) {
+	root.Time *= factor
+	root.Levels = slices.Clone(root.Levels)
+	for i := range root.Levels {
+		root.Levels[i].Elapsed = time.Duration(float64(root.Levels[i].Elapsed) * factor)
+	}
 }
