@@ -65,8 +65,8 @@ func (s Summary) Verdict() Verdict {
 	return Verdict{"VALID", "Every search was validated against the input tuples and is valid.", Good}
 }
 
-// Delayed counts the searches that waited for a processor for more than a tenth of their time. many reports whether they
-// are more than a twentieth.
+// Delayed counts the searches that waited for a processor for more than a tenth of their time. many reports whether
+// they are more than a twentieth.
 func (s Summary) Delayed() (n int, many bool) {
 	for _, root := range s.Roots {
 		if root.Delay() > root.Time/10 {

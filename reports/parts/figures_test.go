@@ -158,8 +158,8 @@ func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
 // Levels that do not fit the time of their search or its tree are left out of figures and tables, and the facts say so.
 func TestLevelsThatDoNotFitAreLeftOut(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(*record.RootRecord)
-		want  string
+		damage func(*record.RootRecord)
+		want   string
 	}{
 		"frontiers": {func(r *record.RootRecord) { r.Levels[3].Frontier *= 10 }, "its frontiers have 3"},
 		"depth":     {func(r *record.RootRecord) { r.Depth = new(4) }, "it has 7 levels and a tree of depth 4"},
@@ -171,7 +171,7 @@ func TestLevelsThatDoNotFitAreLeftOut(t *testing.T) {
 			t.Fatal("levels that fit are left out")
 		}
 		for i := range r.Runs[0].Roots {
-			c.spoil(&r.Runs[0].Roots[i])
+			c.damage(&r.Runs[0].Roots[i])
 		}
 		runs := all(t, r).All
 		if len(LevelFigures(runs)) != 0 || len(Levels(runs[0]).Rows) != 0 || len(directions(runs, nil).Table.Rows) != 0 {

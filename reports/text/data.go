@@ -91,8 +91,8 @@ func CSV(w io.Writer, r reports.Report) error {
 	return nil
 }
 
-// printable has a space for each control character, such as those of terminal escapes and line breaks, for invisible and
-// direction-changing characters and for broken UTF-8.
+// printable replaces control characters (terminal escapes, line breaks), invisible and direction-changing characters and
+// broken UTF-8 by spaces.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {

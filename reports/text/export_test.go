@@ -17,7 +17,8 @@ import (
 // none has a control character.
 func TestCSVHasNoFormulas(t *testing.T) {
 	for text, want := range map[string]string{"=cmd|'/c calc'!A1": "'=cmd|'/c calc'!A1", "+1+1": "'+1+1", "-2+3": "'-2+3",
-		"@SUM(A1)": "'@SUM(A1)", "\t=1+1": "' =1+1", "\r=1+1": "' =1+1", "a\x1b[31m\r\nb": "a [31m  b", "\u202eb\xff": " b "} {
+		"@SUM(A1)": "'@SUM(A1)", "\t=1+1": "' =1+1", "\r=1+1": "' =1+1", "a\x1b[31m\r\nb": "a [31m  b",
+		"\u202eb\xff": " b "} {
 		r := samples.Result([]string{text}, 16)
 		r.ID, r.Machine.Hostname, r.Machine.CPU, r.Software.Commit = text, text, text, text
 		r.Runs[0].Description.Version, r.Runs[0].Options = text, map[string]string{text: "1"}
