@@ -91,8 +91,8 @@ func CSV(w io.Writer, r reports.Report) error {
 	return nil
 }
 
-// printable replaces control characters (terminal escapes, line breaks), invisible and direction-changing characters and
-// broken UTF-8 by spaces.
+// printable replaces control characters (terminal escapes, line breaks), invisible and direction-changing characters
+// and broken UTF-8 by spaces.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
