@@ -63,10 +63,7 @@ func (p *peers) nextOutbox() (lists, send [][]uint32) {
 // packer counts and lists the members of bitmaps. Its workers share out a long one in parts.
 type packer struct {
 	team    *team.Team
-	bits    bitmap
-	parts   int
-	members []int    // [part] in the part, then before it
-	list    []uint32 // the members; nil while they are counted
+	members []int // [part] in the part, then before it
 }
 
 func (p *packer) count(a *set) int {
@@ -74,50 +71,40 @@ func (p *packer) count(a *set) int {
 		return len(a.list)
 	}
 	if a.counted == 0 {
-		a.counted = p.countBits(a.bits)
+		a.counted, _ = p.countBits(a.bits)
 	}
 	return a.counted
 }
 
-func (p *packer) countBits(b bitmap) (n int) {
-	p.bits, p.list, p.parts = b, nil, 1
+func (p *packer) countBits(b bitmap) (n, parts int) {
+	parts = 1
 	if len(b) > manyWords {
-		p.parts = len(p.members)
+		parts = len(p.members)
 	}
-	p.team.Do(p.parts, 1, p)
-	for k, members := range p.members[:p.parts] {
+	p.team.Pieces(parts, 1, func(_, k, _ int) { p.members[k] = bitmap(cut(b, k, parts)).count() })
+	for k, members := range p.members[:parts] {
 		p.members[k], n = n, n+members
 	}
-	return n
+	return n, parts
 }
 
 func (p *packer) appendMembers(list []uint32, b bitmap) []uint32 {
-	at, n := len(list), p.countBits(b)
+	length := len(list)
+	n, parts := p.countBits(b)
 	if n == 0 {
 		return list
 	}
-	list = slices.Grow(list, n)[:at+n]
-	p.list = list[at:]
-	p.team.Do(p.parts, 1, p)
-	return list
-}
-
-// Piece counts or lists the members in parts from..to-1.
-func (p *packer) Piece(_, from, to int) {
-	for k := from; k < to; k++ {
-		words := bitmap(cut(p.bits, k, p.parts))
-		if p.list == nil {
-			p.members[k] = words.count()
-			continue
-		}
-		at, first := p.members[k], uint32(len(p.bits)*k/p.parts)<<5
-		for w, word := range words {
+	list = slices.Grow(list, n)[:length+n]
+	p.team.Pieces(parts, 1, func(_, k, _ int) {
+		at, first := length+p.members[k], uint32(len(b)*k/parts)<<5
+		for w, word := range cut(b, k, parts) {
 			for ; word != 0; word &= word - 1 {
-				p.list[at] = first + uint32(w<<5+bits.TrailingZeros32(word))
+				list[at] = first + uint32(w<<5+bits.TrailingZeros32(word))
 				at++
 			}
 		}
-	}
+	})
+	return list
 }
 
 // messageOf returns the message of a set, which is memory of the set or, if a bitmap is sent as a list, that of list.

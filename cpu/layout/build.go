@@ -149,6 +149,8 @@ type builder struct {
 	options Options
 	g       *Graph
 	degrees []uint32 // [Labels] with duplicates, without self-loops
+	largest uint32   // degree
+	before  []int    // [worker] vertices before its share of the labels, by 64
 	entries *csr.Matrix[uint32]
 }
 
@@ -265,14 +267,27 @@ func (b *builder) countDegrees() error {
 			}
 		}
 	})
-	b.team.Split(labels, 64, func(_, from, to int) {
+	vertices, largest := make([]int, b.team.Size()), make([]uint32, b.team.Size())
+	b.team.Split(labels, 64, func(worker, from, to int) {
 		for w := range b.team.Size() {
 			own := counts[w*labels:][:labels]
 			for v := from; v < to; v++ {
 				b.degrees[v] += uint32(own[v])
 			}
 		}
+		n, top := 0, uint32(0)
+		for _, d := range b.degrees[from:to] {
+			if top = max(top, d); d != 0 {
+				n++
+			}
+		}
+		vertices[worker], largest[worker] = n, top
 	})
+	for _, n := range vertices {
+		b.before = append(b.before, b.g.Vertices)
+		b.g.Vertices += n
+	}
+	b.largest = slices.Max(largest)
 	memory.Release(b.memory, &counts)
 	return nil
 }

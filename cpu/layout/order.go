@@ -4,7 +4,6 @@ package layout
 
 import (
 	"math/bits"
-	"slices"
 	"sort"
 	"sync/atomic"
 
@@ -31,14 +30,11 @@ const hubShare = 32
 // order fills Vertex and Label, and the borders between hubs, groups, ungrouped vertices and leaves.
 func (b *builder) order() error {
 	g, m := b.g, b.memory
-	before, largest := b.countVertices()
 	n := b.g.Vertices
-	g.Hubs = b.options.Hubs
-	if g.Hubs == 0 {
+	if g.Hubs = b.options.Hubs; g.Hubs == 0 {
 		g.Hubs = min(max(n/hubShare&^63, 64), NearLimit)
 	}
 	g.Hubs = min(g.Hubs, n)
-
 	g.Groups = memory.Allocate[uint32](m, "groups", g.Hubs+1)
 	g.Leaves = memory.Allocate[uint32](m, "leaves", g.Hubs+1)
 	if err := m.Err(); err != nil {
@@ -56,7 +52,7 @@ func (b *builder) order() error {
 	if err := m.Err(); err != nil {
 		return err
 	}
-	byDegree, other := b.byDegree(records, scratch, before, largest)
+	byDegree, other := b.byDegree(records, scratch)
 	b.findHubs(byDegree[:g.Hubs])
 	b.number(byDegree[:g.Hubs], 0)
 	b.number(b.byGroup(byDegree[g.Hubs:], other[g.Hubs:]), g.Hubs)
@@ -71,27 +67,6 @@ func fill(array []uint32, x uint32) {
 	}
 }
 
-// countVertices counts the labels that are not isolated. It returns their number before each worker's share of the
-// labels, and the largest degree.
-func (b *builder) countVertices() (before []int, largest uint32) {
-	before, top := make([]int, b.team.Size()), make([]uint32, b.team.Size())
-	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
-		n, largest := 0, uint32(0)
-		for _, d := range b.degrees[from:to] {
-			if d != 0 {
-				n++
-			}
-			largest = max(largest, d)
-		}
-		before[worker], top[worker] = n, largest
-	})
-	for worker, n := range before {
-		before[worker] = b.g.Vertices
-		b.g.Vertices += n
-	}
-	return before, slices.Max(top)
-}
-
 // number makes the labels in records, the lower halves, the vertices first, first+1, ...
 func (b *builder) number(records []uint64, first int) {
 	b.team.Split(len(records), 1, func(_, from, to int) {
@@ -104,21 +79,21 @@ func (b *builder) number(records []uint64, first int) {
 }
 
 // byDegree returns the labels that are not isolated by descending degree, as the lower halves of records, and the other
-// array. before and largest are the results of countVertices.
-func (b *builder) byDegree(records, scratch []uint64, before []int, largest uint32) (sorted, other []uint64) {
-	b.team.Split(b.g.Labels, 1, func(worker, from, to int) {
-		at := before[worker]
+// array.
+func (b *builder) byDegree(records, scratch []uint64) (sorted, other []uint64) {
+	b.team.Split(b.g.Labels, 64, func(worker, from, to int) {
+		at := b.before[worker]
 		for label := from; label < to; label++ {
 			if d := b.degrees[label]; d != 0 {
 				if b.options.ByLabel {
-					d = largest
+					d = b.largest
 				}
-				records[at] = uint64(largest-d)<<32 | uint64(label)
+				records[at] = uint64(b.largest-d)<<32 | uint64(label)
 				at++
 			}
 		}
 	})
-	return csr.SortKeys(b.team, records, scratch, 32, bits.Len32(largest))
+	return csr.SortKeys(b.team, records, scratch, 32, bits.Len32(b.largest))
 }
 
 // findHubs finds the smallest hub among the neighbors of every vertex. It leaves in Vertex, for the label of
