@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
+	"go.uber.org/goleak"
 )
 
 // kronecker generates the tuples of a small benchmark graph.
@@ -135,18 +136,6 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-func TestParentsMayBeLongerThanTheGraph(t *testing.T) {
-	tuples := kronecker(t, 10)
-	tuples = append(tuples, edges(40_000, 40_001)...) // a small component
-	truth := truthOf(t, tuples, 200_000)
-	for _, set := range []map[string]string{{}, {"threads": "1", "sequential": "0"}} {
-		e := open(t, tuples, set)
-		for _, root := range []graph.Vertex{458, 40_001, 39_999, 150_000} {
-			check(t, e, truth, root)
-		}
-	}
-}
-
 // Packed lists hold neighbors from 65,536 on apart from the others. Here most neighbors are such, and all degrees are
 // about 16, so bottom-up steps look through them.
 func TestPackedListsOfFarNeighborsAreSearched(t *testing.T) {
@@ -206,5 +195,44 @@ func TestSearchWithTooManyLevelsReportsNone(t *testing.T) {
 				t.Fatalf("a path of %d vertices: parent of %d is %d", c.vertices, v, p)
 			}
 		}
+	}
+}
+
+func TestWorkersThatTheSystemDoesNotRunAreGivenUp(t *testing.T) {
+	processors := runtime.NumCPU()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8 * processors)) // as if the machine had eight times as many
+	tuples := kronecker(t, 14)
+	for _, c := range []struct {
+		threads string
+		words   string
+	}{
+		{"0", "because others keep some busy"}, {"16", "set by the user"},
+	} {
+		set := map[string]string{"threads": c.threads}
+		settings, err := plugins.Resolve(options(), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := construction(t, tuples, set)
+		size, choice := e.team.Size(), e.choice(settings)
+		if err := e.free(); err != nil {
+			t.Fatal(err)
+		}
+		if c.threads == "0" && (size >= 8*processors || size < minShrunk) || c.threads == "16" && size != 16 {
+			t.Errorf("threads=%s: %d workers on %d processors", c.threads, size, processors)
+		}
+		if !strings.Contains(choice, c.words) {
+			t.Errorf("threads=%s: the choice is %q, want %q", c.threads, choice, c.words)
+		}
+	}
+}
+
+// All cases with small graphs, with workers and memory in fixed places.
+func TestConformanceOfPlaces(t *testing.T) {
+	for _, choice := range memoryChoices() {
+		conform(t, "threads=3 memory="+choice, small)
+	}
+	if runtime.GOOS == "linux" {
+		conform(t, "threads=3 pin=true", small)
 	}
 }

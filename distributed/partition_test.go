@@ -4,11 +4,13 @@ package distributed
 
 import (
 	"flag"
-	"fmt"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
@@ -17,27 +19,6 @@ func init() {
 	if err := flag.Set("rapid.seed", "500"); err != nil {
 		panic(err)
 	}
-}
-
-// The picture in partition.go: two rows and three columns of ranks over the blocks of the matrix.
-func ExampleGrid_Rank() {
-	g := Grid{R: 2, C: 3}
-	for v := range g.Ranks() {
-		var line []string
-		for u := range g.Ranks() {
-			i, _ := g.Place(v)
-			_, j := g.Place(u)
-			line = append(line, fmt.Sprint(g.Rank(i, j)))
-		}
-		fmt.Printf("to block %d: %s\n", v, strings.Join(line, " "))
-	}
-	// Output:
-	// to block 0: 0 0 2 2 4 4
-	// to block 1: 1 1 3 3 5 5
-	// to block 2: 0 0 2 2 4 4
-	// to block 3: 1 1 3 3 5 5
-	// to block 4: 0 0 2 2 4 4
-	// to block 5: 1 1 3 3 5 5
 }
 
 func TestEveryLabelHasOneOwnerAndOneSlot(t *testing.T) {
@@ -72,4 +53,32 @@ func TestEveryLabelHasOneOwnerAndOneSlot(t *testing.T) {
 			}
 		}
 	})
+}
+
+// All entries in segment k of long lists lead to range k of rows, which one worker scans without atomic operations.
+func TestSegmentsLeadToDisjointRanges(t *testing.T) {
+	var tuples []graph.Edge
+	for v := range graph.Vertex(4000) {
+		tuples = append(tuples, graph.MakeEdge(v%16, v), graph.MakeEdge(v%7, v))
+	}
+	c := Configuration{Grid: Grid{1, 1}, Threads: 3, Form: "adaptive"}
+	s, _, err := NewRank(t.Context(), comm.NewLocal(1, 3)[0], c, team.NewTeams(3), tuples, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Free()
+	ranges, used := map[uint32]int{}, map[int]bool{} // of words of rows
+	for u := range s.segmented {
+		for k := range s.ranges {
+			for _, row := range s.down.of(int(u))[s.segment(u, k):s.segment(u, k+1)] {
+				if known, ok := ranges[row>>5]; ok && known != k {
+					t.Fatalf("list %d: word %d is in ranges %d and %d", u, row>>5, known, k)
+				}
+				ranges[row>>5], used[k] = k, true
+			}
+		}
+	}
+	if 2*len(used) < s.ranges {
+		t.Errorf("%d ranges of %d have segments", len(used), s.ranges)
+	}
 }

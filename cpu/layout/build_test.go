@@ -166,8 +166,19 @@ func entries(g *Graph) (all []uint64) {
 // checkOrder checks what Graph promises of the order of vertices and lists.
 func checkOrder(t *testing.T, g *Graph) {
 	t.Helper()
+	for v, label := range g.Label {
+		if got := g.VertexOf(label); got != uint32(v) {
+			t.Errorf("the vertex of label %d is %d, want %d", label, got, v)
+		}
+	}
 	for v := range uint32(g.Searched) {
 		n := g.Lists.Degree(v)
+		if g.Rows != nil {
+			first, length := RowBegin(g.Rows[v<<g.RowBits])
+			if length != n && length != 0 || n > 0 && first != g.Lists.entry(v, 0) {
+				t.Errorf("the row of vertex %d begins with %d of %d neighbors", v, first, length)
+			}
+		}
 		for i := 1; i < n; i++ {
 			if g.Lists.entry(v, i-1) >= g.Lists.entry(v, i) {
 				t.Fatalf("the list of vertex %d is not in ascending order", v)
