@@ -169,6 +169,7 @@ func TestComplianceSaysWhatWasFound(t *testing.T) {
 		"0.0804 s on the host's":  func(_ *Manifest, e []Entry) { e[9].Root.Time, e[9].Root.Wall = 0.011, 0.0111 },
 		"program SHA-256 missing": func(m *Manifest, _ []Entry) { m.Plan.Engines[0].Path = "./engine" },
 		"2100 MHz, 1024 MiB":      func(m *Manifest, _ []Entry) { m.Machine.ClockMHz = 2100 },
+		"kernel 1 did not finish": func(_ *Manifest, e []Entry) { e[3].Kernel1.Construction.Elapsed = 0 },
 		"2 before the first":      func(m *Manifest, _ []Entry) { m.Plan.WarmUps = 2 },
 	} {
 		if got := details(change); !strings.Contains(got, want) || strings.Contains(official, want) {
