@@ -76,7 +76,7 @@ const (
 // confirmClock lets the engine search from the roots in turn, as the host times it: the searches that were timed one by
 // one should not be faster (record.Run.Clock). Engines that are part of teps are not asked.
 func (e *engineRun) confirmClock(ctx context.Context) error {
-	if e.spec.Builtin != "" || e.clock != nil || len(e.done) == 0 {
+	if e.spec.Builtin != "" || e.clock != nil || countable(e.done) != nil {
 		return nil
 	}
 	mean := 0.0

@@ -250,7 +250,7 @@ func (e *engineRun) checkLast(ctx context.Context, loop *record.EnergyLoop, last
 		return err
 	}
 	if found.Broken() {
-		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is wrong: %s", loop.Searches, last,
+		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches, last,
 			found.Violation)
 	}
 	return nil

@@ -60,7 +60,7 @@ func (r Run) clockRules(t tally) []Check {
 		}
 	}
 	cost := r.Cost.Call + r.Cost.Copy
-	moved := r.Cost.Kernel1 + r.Cost.Copy*float64(graph.EdgeBytes*r.Graph.Tuples)/max(1, float64(8*r.Graph.Vertices))
+	moved := r.Cost.Kernel1 + 2*r.Cost.Copy*float64(graph.EdgeBytes*r.Graph.Tuples)/max(1, float64(8*r.Graph.Vertices))
 	return []Check{
 		{ofSearches, apart <= len(r.Roots)/16,
 			fmt.Sprintf("%d of %d searches, where a sixteenth may, differ from the host's clock by more than 5 %% and the "+
@@ -125,17 +125,16 @@ func (r Run) unknownRoots(times []float64) Check {
 	return check
 }
 
-// CheckRate returns an error unless a search in the loop took, on the average, between half of the fastest and twice
-// the slowest of the searches that were timed one by one. A loop of calls is timed by the host, and always right.
+// CheckRate returns an error if a search in the loop took, on the average, less than half as long as the fastest of the
+// searches that were timed one by one. A loop of calls is timed by the host, and always right.
 func (l *EnergyLoop) CheckRate(searches []RootRecord) error {
-	fastest, slowest := math.Inf(1), 0.0
+	fastest := math.Inf(1)
 	for _, r := range searches {
-		fastest, slowest = min(fastest, r.Time), max(slowest, r.Time)
+		fastest = min(fastest, r.Time)
 	}
-	each := l.Elapsed / float64(l.Searches)
-	if l.Kind == LoopByRepeat && !(each >= fastest/2 && each <= 2*slowest) {
-		return fmt.Errorf("the engine reports %d searches in %.4g s, %.4g ms each, which took it %.4g to %.4g ms one by "+
-			"one; a loop may take half as long to twice as long", l.Searches, l.Elapsed, each*1e3, fastest*1e3, slowest*1e3)
+	if each := l.Elapsed / float64(l.Searches); l.Kind == LoopByRepeat && !(each >= fastest/2) {
+		return fmt.Errorf("the engine reports %d searches in %.4g s, %.4g ms each, but none took less than %.4g ms one by "+
+			"one; a loop may be twice as fast", l.Searches, l.Elapsed, each*1e3, fastest*1e3)
 	}
 	return nil
 }

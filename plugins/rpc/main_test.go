@@ -142,6 +142,14 @@ func acts() map[string]func() {
 			return nil
 		}}),
 		"hangs": serve(searching(forever)),
+		"works on": serve(actor{search: func(_ context.Context, _ graph.Vertex, parent []graph.Vertex) (traversal, error) {
+			go func() {
+				for {
+					parent[0]++
+				}
+			}()
+			return traversal{Elapsed: 1}, nil
+		}}),
 		"hangs with a child": serve(searching(func() {
 			child := exec.Command("sleep", "1000")
 			child.SysProcAttr = &syscall.SysProcAttr{Setsid: runtime.GOOS == "linux"} // it leaves the process group

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -52,6 +53,27 @@ func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
 	wantError(t, err, ErrHung)
 	wantError(t, err, context.DeadlineExceeded)
 	s.works(s.parents(3))
+}
+
+// An engine that works on after its call changes nothing while it is frozen, and goes on in the next call.
+func TestFrozenEngineChangesNothing(t *testing.T) {
+	s := newStage(t)
+	client := s.open("works on")
+	must(client.Construct(context.Background(), s.triangle()))
+	parent := s.parents(3)
+	must(client.Search(context.Background(), 0, parent))
+	client.Freeze()
+	frozen := atomic.LoadInt64((*int64)(&parent[0]))
+	time.Sleep(20 * time.Millisecond)
+	if now := atomic.LoadInt64((*int64)(&parent[0])); now != frozen {
+		t.Errorf("parent[0] was %d when the engine was frozen, and is %d", frozen, now)
+	}
+	must(client.Describe(context.Background()))
+	if now := atomic.LoadInt64((*int64)(&parent[0])); now == frozen {
+		t.Error("a call must thaw the engine")
+	}
+	client.Freeze()
+	check(t, client.Close())
 }
 
 // stop stops a process. Signals take time.
