@@ -68,6 +68,14 @@ func (s Summary) Over(rated []record.Run) Summary {
 	return s
 }
 
+// MPIProcesses is the number of processes of MPI that searched: the ranks of the engine mpi, and 1 for all others.
+func (s Summary) MPIProcesses() int {
+	if s.Engine.Builtin != "mpi" || len(s.Roots) == 0 {
+		return 1
+	}
+	return max(1, len(s.Roots[0].Ranks))
+}
+
 // noNumbers removes the numbers of a variant without a result.
 func (s *Summary) noNumbers() { s.Statistics, s.Construction, s.Energy, s.Roots = nil, nil, nil, nil }
 

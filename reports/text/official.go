@@ -16,7 +16,7 @@ import (
 // Graph500 writes the official text of every run: what the Graph500 reference program 3.0 prints at its end.
 // It differs in three ways:
 //
-//   - num_mpi_processes is 1: the host talks to one engine process. Ranks and threads inside it are in the record.
+//   - num_mpi_processes is 1 unless the engine's ranks are processes of MPI. Ranks and threads are in the record.
 //   - Validation lines are left out when nothing was validated (the reference prints -1), and a standard deviation for
 //     fewer than two values (the reference prints nan).
 //   - Lines that begin with # are not official. They name one of several runs, say why a run has no numbers, and hold
