@@ -37,6 +37,9 @@ func (e EngineSpec) Apart(c *Cost, engine, host float64) bool {
 	return host-engine > c.Call+c.Copy+allowed
 }
 
+// kernel1Delay is slack of kernel 1, in seconds.
+const kernel1Delay = 0.25
+
 // clockRules are the rules of docs/clocks.md: what the engine's clock says must agree with what the host measures.
 func (r Run) clockRules(t tally) []Check {
 	const ofSearches, ofKernel1 = "The engine's clock accounts for the time of searches",
@@ -65,9 +68,9 @@ func (r Run) clockRules(t tally) []Check {
 		{ofSearches, apart <= len(r.Roots)/16,
 			fmt.Sprintf("%d of %d searches, where a sixteenth may, differ from the host's clock by more than 5 %% and the "+
 				"%.4g ms of a call and of moving the parents, which the host measured", apart, len(r.Roots), cost*1e3)},
-		{ofKernel1, rest <= moved+kernel1/4,
-			fmt.Sprintf("%.4g s, and %.4g s more on the host's clock, where %.4g s are allowed to map and move the tuples and "+
-				"25 %%", kernel1, rest, moved)},
+		{ofKernel1, rest <= moved+kernel1/4+kernel1Delay,
+			fmt.Sprintf("%.4g s, and %.4g s more on the host's clock, where %.4g s are allowed to map and move the tuples, "+
+				"25 %%, and %g s for a busy machine, because kernel 1 is not repeated", kernel1, rest, moved, kernel1Delay)},
 		r.confirmed(search, cost),
 		r.unknownRoots(t.times),
 		{"Nothing goes on after a call has returned", t.after <= t.engine/20,

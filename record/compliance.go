@@ -25,8 +25,8 @@ func comply(m Manifest, r Run) Compliance {
 		made = r.Source + " is not a Kronecker graph of the reference generator"
 		factor = fmt.Sprintf("%s has %d vertices and %d tuples", r.Source, r.Graph.Vertices, r.Graph.Tuples)
 	}
-	recipe := "asked for the generator's recipe: " + yes(d.WantsRecipe) + "; an order by degree and a template of parents, " +
-		"if it makes any, are structure of the graph and on its clock (docs/clocks.md)"
+	recipe := "asked for the generator's recipe: " + yes(d.WantsRecipe) + "; an order by degree and a template of " +
+		"parents, if it makes any, are structure of the graph and on its clock (docs/clocks.md)"
 	if r.Graph.Regenerated {
 		recipe = "no memory held the tuples: kernel 1 was given the generator's recipe and made them inside its clock; " +
 			"the recipe has the number of vertices, which the specification leaves to kernel 1 to find in the list of edges"

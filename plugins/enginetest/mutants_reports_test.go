@@ -54,7 +54,7 @@ func wrongReports() map[string]wrong {
 		"has a device of no kind": {said(func(d *description) { d.Devices = []plugins.Device{{Name: "x"}} }),
 			words{"describe/words": "device 0"}},
 		"has an option twice": {said(func(d *description) { d.Options = append(d.Options, d.Options[0]) }),
-			words{"describe/options": "a unique name"}},
+			words{"describe/options": "want different names"}},
 		"has an impossible default": {said(func(d *description) { d.Options[0].Default = "sideways" }),
 			words{"describe/options": "passes its own check"}},
 		"has an option of no kind": {said(func(d *description) {
