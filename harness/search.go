@@ -40,9 +40,11 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 			return fmt.Errorf("warm-up from root %d: %w", roots[0], err)
 		}
 	}
-	draw := map[int]int{} // before which search how many
-	for range drawnSearches - len(e.drawn) {
-		draw[first+rand.IntN(n)]++
+	draw := map[int]int{}                   // before which search how many
+	if len(roots) >= record.OfficialRoots { // fewer tell nothing
+		for range drawnSearches - len(e.drawn) {
+			draw[first+rand.IntN(n)]++
+		}
 	}
 	for i := first; i < len(roots); i++ {
 		for range draw[i] {
@@ -166,6 +168,9 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 	}, nil
 }
 
+// maxWake is how long an engine is woken, but for the last call.
+const maxWake = 100 * time.Millisecond
+
 // markStride is the distance of the parents that are overwritten after the engine was woken.
 const markStride = 509
 
@@ -177,7 +182,8 @@ func (e *engineRun) wake(ctx context.Context) error {
 	if int64(root) >= e.in.graph.Vertices {
 		root, limit = e.in.roots[0], min(limit, 1)
 	}
-	for range limit {
+	begin := time.Now()
+	for i := 0; i < limit && time.Since(begin) < maxWake; i++ {
 		start := time.Now()
 		if _, err := e.engine.Search(ctx, root, e.parents); err != nil {
 			return fmt.Errorf("from vertex %d, untimed: %w", root, err)
