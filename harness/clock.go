@@ -12,22 +12,18 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// timed makes a call that the engine times, and returns its time on the host's clock. The engine's time must be
-// positive and not longer. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
-// two times are apart, which is a delay or a clock that leaves out work. Each call is prepared outside the clock, and
-// after follows the call at once.
+// timed makes a call that returns its time on the engine's clock, which must be positive, and on the host's clock,
+// which must not be shorter. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
+// two times are apart, which is a delay or a clock that leaves out work. Each call is prepared outside the clocks.
 func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, wall time.Duration) bool,
-	prepare func(context.Context) error, after func(), call func(context.Context) (time.Duration, error)) (
-	wall time.Duration, repeats int, err error) {
+	prepare func(context.Context) error, call func(context.Context) (elapsed, wall time.Duration, err error)) (
+	repeats int, err error) {
 	for ; ; repeats++ {
 		before := e.suspensions.count()
 		limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
-		var elapsed time.Duration
+		var elapsed, wall time.Duration
 		if err = prepare(limited); err == nil {
-			start := time.Now()
-			elapsed, err = call(limited)
-			wall = time.Since(start)
-			after()
+			elapsed, wall, err = call(limited)
 		}
 		late := limited.Err() != nil
 		cancel()
@@ -40,11 +36,11 @@ func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, 
 			}
 			continue
 		case err != nil:
-			return 0, 0, callError(ctx, late, what, e.plan.Timeout, err)
+			return 0, callError(ctx, late, what, e.plan.Timeout, err)
 		case elapsed <= 0 || elapsed > wall:
-			return 0, 0, fmt.Errorf("%s: %w: it reports %v for a call that took %v", what, plugins.ErrClock, elapsed, wall)
+			return 0, fmt.Errorf("%s: %w: it reports %v for a call that took %v", what, plugins.ErrClock, elapsed, wall)
 		}
-		return wall, repeats, nil
+		return repeats, nil
 	}
 }
 

@@ -3,12 +3,11 @@
 package harness
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
@@ -25,33 +24,26 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	defer func() {
 		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
 	}()
-	input := plugins.Input{Tuples: e.in.tuples, Options: e.spec.Options}
-	if recipe, ok := e.in.source.(graph.Kronecker); ok && (e.in.graph.Regenerated || e.description.WantsRecipe) {
-		input.Recipe = &recipe
+	var c Constructed
+	nothing := func(context.Context) error { return nil }
+	never := func(_, _ time.Duration) bool { return false } // it takes too long to repeat because of some delay
+	construct := func(ctx context.Context) (_, _ time.Duration, err error) {
+		c, err = e.session.Construct(ctx, e.spec.Options)
+		return c.Elapsed, c.Wall, err
 	}
-	if input.DeviceTuples = e.lend(ctx); input.DeviceTuples != nil {
-		input.Tuples = nil
-	}
-	wall, repeats, err := e.build(ctx, input)
-	if input.DeviceTuples != nil {
-		e.takeBack(ctx)
-		if errors.Is(err, plugins.ErrMemory) || errors.Is(err, plugins.ErrUnavailable) {
-			input.Tuples, input.DeviceTuples = e.in.tuples, nil
-			wall, repeats, err = e.build(ctx, input)
-		}
-	}
-	if err != nil {
+	repeats, err := e.timed(ctx, "kernel 1", never, nothing, construct)
+	if e.built = c.Construction; err != nil {
 		return err
 	}
-	if e.in.changed() {
-		return errTuplesChanged
+	if changed, err := e.in.Changed(ctx); changed || err != nil {
+		return cmp.Or(err, errTuplesChanged)
 	}
 	k := record.Kernel1{
-		Options: settings.All(), Construction: e.built, Wall: wall.Seconds(), Repeats: repeats, Cost: e.in.cost,
-		DeviceTuples: input.DeviceTuples != nil,
+		Options: settings.All(), Construction: e.built, Wall: c.Wall.Seconds(), Repeats: repeats, Cost: e.in.cost,
+		DeviceTuples: c.OnDevice,
 	}
-	if program, ok := e.engine.(interface{ Checksum() string }); ok && e.spec.Path != "" {
-		k.Checksum = program.Checksum()
+	if e.spec.Path != "" {
+		k.Checksum = e.session.Checksum()
 	}
 	return e.record(record.Entry{Kernel1: &k})
 }
@@ -59,7 +51,7 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 // describe asks the engine for its description, and checks that the engine can run here with its options. A graph from
 // a file must also be within its limits and the memory.
 func (e *engineRun) describe(ctx context.Context) (settings plugins.Settings, err error) {
-	if e.description, err = describe(ctx, e.engine); err != nil {
+	if e.description, err = e.session.Describe(ctx); err != nil {
 		return settings, err
 	}
 	if err := e.record(record.Entry{Description: &e.description}); err != nil {
@@ -68,21 +60,10 @@ func (e *engineRun) describe(ctx context.Context) (settings plugins.Settings, er
 	if e.description.Unavailable != "" {
 		return settings, fmt.Errorf("%w: %s", plugins.ErrUnavailable, e.description.Unavailable)
 	}
-	if settings, err = Resolve(e.spec, e.description); err != nil || e.in.source != nil {
+	if settings, err = Resolve(e.spec, e.description); err != nil || e.in.graph.File == nil {
 		return settings, err
 	}
 	return settings, e.admit(ctx)
-}
-
-// build makes the call of kernel 1.
-func (e *engineRun) build(ctx context.Context, input plugins.Input) (wall time.Duration, repeats int, err error) {
-	nothingFirst := func(context.Context) error { return nil }
-	never := func(_, _ time.Duration) bool { return false } // it takes too long to repeat because of some delay
-	construct := func(ctx context.Context) (_ time.Duration, err error) {
-		e.built, err = e.engine.Construct(ctx, input)
-		return e.built.Elapsed, err
-	}
-	return e.timed(ctx, "kernel 1", never, nothingFirst, func() {}, construct)
 }
 
 // admit refuses an engine for a graph from a file that it cannot take, or that leaves it too little memory. Tuples,

@@ -38,33 +38,29 @@ const costCalls = 32
 // machine: twice the upper quartile of the calls.
 func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	c = &record.Cost{}
-	engine, err := e.host.Open(ctx, record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing})
+	engine, err := e.in.Open(ctx, e.plan, record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing}, e.progress)
 	if err != nil {
 		return c, fmt.Errorf("measure what a call costs: %w", err)
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	start := time.Now()
-	if _, err := engine.Construct(ctx, plugins.Input{Tuples: e.in.tuples}); err != nil {
+	built, err := engine.Construct(ctx, nil)
+	if err != nil {
 		return c, err
 	}
-	c.Kernel1 = 2 * time.Since(start).Seconds()
+	c.Kernel1 = 2 * built.Wall.Seconds()
 	calls := make([]float64, costCalls)
 	for i := range calls {
 		start := time.Now()
-		if _, err := engine.Search(ctx, 0, e.parents); err != nil {
+		if err := engine.Wake(ctx, 0); err != nil {
 			return c, err
 		}
 		calls[i] = time.Since(start).Seconds()
 	}
 	slices.Sort(calls)
 	c.Call = 2 * calls[costCalls*3/4]
-	start = time.Now()
-	block := make([]graph.Vertex, min(len(e.parents), 1<<16))
-	for at := 0; at < len(e.parents); at += len(block) {
-		copy(e.parents[at:], block)
-	}
-	c.Copy = time.Since(start).Seconds()
-	return c, nil
+	took, err := engine.Copy(ctx)
+	c.Copy = took.Seconds()
+	return c, err
 }
 
 const (

@@ -114,17 +114,16 @@ func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, t
 	return o.Kronecker.Generate(ctx, dst, first, threads)
 }
 
-// lend copies the tuples to the device for kernel 1 of an engine that accepts them there, and returns nil where that is
-// not possible.
-func (e *engineRun) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
-	if e.plan.HostDevice == nil || !e.description.TakesDeviceTuples || len(e.in.tuples) == 0 {
+// lend copies the tuples to the device for kernel 1, and returns nil where that is not possible.
+func (s *localSession) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
+	if s.plan.HostDevice == nil || len(s.tuples) == 0 {
 		return nil
 	}
-	if e.in.device == nil || e.in.device.open == nil {
-		e.in.device = openDevice(ctx, e.host, e.plan, e.progress)
+	if s.local.device == nil || s.local.device.open == nil {
+		s.local.device = openDevice(ctx, s.host, s.plan, s.progress)
 	}
-	e.in.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
-		lent, err = a.Lend(ctx, e.in.tuples)
+	s.local.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
+		lent, err = a.Lend(ctx, s.tuples)
 		if errors.Is(err, plugins.ErrMemory) || errors.Is(err, plugins.ErrUnavailable) {
 			return nil
 		}
@@ -134,68 +133,69 @@ func (e *engineRun) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
 }
 
 // takeBack ends lend.
-func (e *engineRun) takeBack(ctx context.Context) {
-	e.in.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
+func (s *localSession) takeBack(ctx context.Context) {
+	s.local.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
 		_, err := a.Lend(ctx, nil)
 		return err
 	})
 }
 
-// prepareDevice opens the device for validating searches, and draws those that the CPU confirms: the first and another
-// one, or only the first if the CPU has to regenerate the tuples.
-func (e *engineRun) prepareDevice(ctx context.Context) {
-	e.device, e.in.device = e.in.device, nil
-	if e.device == nil || e.device.open == nil {
-		e.device = openDevice(ctx, e.host, e.plan, e.progress)
+// StartValidating opens the device for validating searches.
+func (s *localSession) StartValidating(ctx context.Context) {
+	s.device, s.local.device = s.local.device, nil
+	if s.device == nil || s.device.open == nil {
+		s.device = openDevice(ctx, s.host, s.plan, s.progress)
 	}
-	e.device.plan, e.device.progress = e.plan, e.progress
-	e.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
-		if e.in.graph.Regenerated {
-			return a.LoadRecipe(ctx, e.in.graph.Recipe)
+	s.device.plan, s.device.progress = s.plan, s.progress
+	s.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
+		if s.graph.Regenerated {
+			return a.LoadRecipe(ctx, s.graph.Recipe)
 		}
-		return a.Load(ctx, e.in.tuples, e.in.graph.Vertices)
+		return a.Load(ctx, s.tuples, s.graph.Vertices)
 	})
-	first, n := len(e.done), len(e.in.roots)
-	e.confirm = map[int]bool{first: true}
-	if first+1 < n && !e.in.graph.Regenerated { // the CPU takes minutes to make all tuples again
-		e.confirm[first+1+rand.IntN(n-first-1)] = true
-	}
+}
+
+// StopValidating closes the device.
+func (s *localSession) StopValidating() {
+	s.device.close()
+	s.local.device.close() // that made the tuples, if no search was validated
 }
 
 // judge validates the parents of a search, on the device if there is one. The CPU explains what is wrong with parents
 // that break a rule, and the two must agree.
-func (e *engineRun) judge(ctx context.Context, r *record.RootRecord) (validate.Tree, error) {
-	var tree validate.Tree
+func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validation) (v Verdict, err error) {
 	var violation *validate.Violation
-	done := e.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
-		if tree, err = a.Validate(ctx, r.Root, e.parents); errors.As(err, &violation) {
+	done := s.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
+		if v.Tree, err = a.Validate(ctx, root, s.parents); errors.As(err, &violation) {
 			return nil
 		}
 		return err
 	})
 	if !done {
-		return e.in.validator.Validate(ctx, r.Root, e.parents)
+		v.Tree, err = s.validator.Validate(ctx, root, s.parents)
+		return v, err
 	}
-	r.ValidatedBy = e.device.name
-	if violation == nil && !e.confirm[r.Index] {
-		return tree, nil
+	v.By = s.device.name
+	if violation == nil && how != Confirmed {
+		return v, nil
 	}
-	r.Confirmed = true
-	byCPU, err := e.in.validator.Validate(ctx, r.Root, e.parents)
-	return byCPU, cmp.Or(e.compare(verdictText(tree, violation), byCPU, err), err)
+	v.Confirmed = true
+	device := verdictText(v.Tree, violation)
+	v.Tree, err = s.validator.Validate(ctx, root, s.parents)
+	return v, cmp.Or(s.compare(device, v.Tree, err), err)
 }
 
 // errDisagree ends the run of an engine. Nothing that the device has validated counts.
 var errDisagree = errors.New("the host's device and the CPU disagree")
 
 // compare returns an error if the CPU's verdict is not the device's, or if it has none.
-func (e *engineRun) compare(device string, tree validate.Tree, err error) error {
+func (s *localSession) compare(device string, tree validate.Tree, err error) error {
 	var violation *validate.Violation
 	if err != nil && !errors.As(err, &violation) {
 		return err
 	}
 	if cpu := verdictText(tree, violation); device != cpu {
-		return fmt.Errorf("%w: %s says %s, the CPU %s; run without the device", errDisagree, e.device.name, device, cpu)
+		return fmt.Errorf("%w: %s says %s, the CPU %s; run without the device", errDisagree, s.device.name, device, cpu)
 	}
 	return nil
 }

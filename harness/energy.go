@@ -137,7 +137,7 @@ func (e *engineRun) energyPhases(
 	step, summary := e.step("energy", 0), ""
 	defer func() { step.End(summary, err) }()
 
-	e.thaw()
+	e.session.Thaw()
 	began := time.Now()
 	if err := wait(ctx, rest); err != nil {
 		return start, err
@@ -185,7 +185,7 @@ var errSuspended = errors.New("teps was suspended during the loop; resume the ru
 
 // loop lets the engine search in turn, for a duration, from the roots that were searched one by one, in a random order.
 // It ends after that and the timeout in the plan, even if a search does not. It returns when it started, and the root
-// of the last search, whose parents are in e.parents.
+// of the last search, whose parents the engine has left.
 func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 	start time.Time, loop *record.EnergyLoop, last graph.Vertex, err error) {
 	order := slices.Concat(e.done, e.drawn)
@@ -198,21 +198,21 @@ func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(order)}
-	e.in.validator.Overwrite(e.parents)
-	before := e.suspensions.count()
-	start, err = time.Now(), errors.ErrUnsupported
-	if repeater, ok := e.engine.(plugins.Repeater); ok {
-		loop.Searches, err = repeater.Repeat(limited, roots, duration, e.parents)
+	if err := e.session.Ready(limited); err != nil {
+		return start, nil, 0, err
 	}
+	before := e.suspensions.count()
+	start = time.Now()
+	var elapsed time.Duration
+	loop.Searches, elapsed, err = e.session.Repeat(limited, roots, duration)
 	if errors.Is(err, errors.ErrUnsupported) {
 		loop.Kind, start = record.LoopByCalls, time.Now()
 		loop.Searches, err = plugins.InTurn(limited, roots, duration, func(root graph.Vertex) error {
-			_, err := e.engine.Search(limited, root, e.parents)
-			return err
+			return e.session.Wake(limited, root)
 		})
+		elapsed = time.Since(start)
+		e.session.Freeze()
 	}
-	elapsed := time.Since(start)
-	e.freeze()
 	switch {
 	case err != nil:
 		err = callError(ctx, limited.Err() != nil, "the loop", timeout, err)
@@ -246,7 +246,7 @@ func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 // other roots, has those of another one.
 func (e *engineRun) checkLast(ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) error {
 	found := record.RootRecord{Index: -1, Root: last}
-	if err := e.validate(ctx, &found); err != nil {
+	if err := e.validate(ctx, &found, Validated); err != nil {
 		return err
 	}
 	if found.Broken() {
@@ -260,8 +260,8 @@ func (e *engineRun) checkLast(ctx context.Context, loop *record.EnergyLoop, last
 // draw.
 func (e *engineRun) searchAfterLoop(
 	ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) (*record.AfterLoop, error) {
-	e.prepareDevice(ctx)
-	defer e.device.close()
+	e.session.StartValidating(ctx)
+	defer e.session.StopValidating()
 	if err := e.checkLast(ctx, loop, last); err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func (e *engineRun) searchAfterLoop(
 		root := e.in.roots[i*len(e.in.roots)/after.Searches]
 		found, err := e.search(ctx, root)
 		if err == nil {
-			err = e.validate(ctx, &found)
+			err = e.validate(ctx, &found, Validated)
 		}
 		switch {
 		case err != nil:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -123,16 +124,26 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 	time.Sleep(100 * time.Microsecond)
 	t := plugins.Traversal{Elapsed: time.Since(start)}
 	if s.roots == nil {
-		joined := make([]uint64, len(parent)/64+1)
+		all := 0
+		joined := func(some []graph.Vertex) ([]bool, error) {
+			has := make([]bool, len(some))
+			for i, v := range some {
+				has[i] = int64(v) < s.csr.NumVertices() &&
+					slices.ContainsFunc(s.csr.Neighbors(v), func(u graph.Vertex) bool { return u != v })
+			}
+			return has, nil
+		}
 		for v := range graph.Vertex(s.csr.NumVertices()) {
-			for _, u := range s.csr.Neighbors(v) {
-				if u != v {
-					joined[v/64] |= 1 << (v % 64)
-				}
+			if has, _ := joined([]graph.Vertex{v}); has[0] {
+				all++
 			}
 		}
 		s.roots = map[graph.Vertex]bool{}
-		roots, _ := DrawRoots(int64(len(parent)), record.OfficialSeed1, record.OfficialSeed2, joined, record.OfficialRoots)
+		roots, _, err := DrawRoots(int64(len(parent)), record.OfficialSeed1, record.OfficialSeed2, joined,
+			min(all, record.OfficialRoots))
+		if err != nil {
+			return t, err
+		}
 		for _, root := range roots {
 			s.roots[root] = true
 		}

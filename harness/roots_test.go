@@ -24,14 +24,25 @@ func kroneckerTuples(t testing.TB, k graph.Kronecker) []graph.Edge {
 	return edges
 }
 
-// joined returns the bitmap of the vertices with a neighbor.
-func joined(t testing.TB, k graph.Kronecker, edges []graph.Edge) []uint64 {
+// drawn draws at most wanted roots from a graph of some tuples.
+func drawn(t testing.TB, k graph.Kronecker, edges []graph.Edge, wanted int) (roots []graph.Vertex, rejected int) {
 	t.Helper()
 	v, err := validate.New(edges, k.Vertices(), 0)
+	l := &local{validator: v}
+	all := 0
+	for v := range graph.Vertex(k.Vertices()) {
+		if l.joined(v) {
+			all++
+		}
+	}
+	if err == nil {
+		joined := func(some []graph.Vertex) ([]bool, error) { return l.Joined(t.Context(), some) }
+		roots, rejected, err = DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined, min(wanted, all))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Clone(v.Joined())
+	return roots, rejected
 }
 
 // The values were obtained by running the Graph500 reference.
@@ -54,7 +65,7 @@ func TestRootsEqualThoseOfTheReference(t *testing.T) {
 				t.Skip("run with -args -golden24")
 			}
 			k := graph.Kronecker{Scale: c.scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-			roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, kroneckerTuples(t, k)), 64)
+			roots, rejected := drawn(t, k, kroneckerTuples(t, k), 64)
 			if len(roots) != 64 || !slices.Equal(roots[:8], c.first) {
 				t.Errorf("%d roots %v, want 64 starting with %v", len(roots), roots, c.first)
 			}
@@ -80,7 +91,7 @@ func TestRootsAreDistinctAndHaveNeighbors(t *testing.T) {
 			}
 		}
 		for _, wanted := range []int{0, 1, 64, len(eligible) - 1, len(eligible), len(eligible) + 1, 1 << 20} {
-			roots, _ := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), wanted)
+			roots, _ := drawn(t, k, edges, wanted)
 			if want := min(wanted, len(eligible)); len(roots) != want {
 				t.Errorf("%+v: %d roots of %d wanted, %d eligible: want %d", k, len(roots), wanted, len(eligible), want)
 			}
@@ -98,8 +109,8 @@ func TestRootsAreDistinctAndHaveNeighbors(t *testing.T) {
 func TestFewerRootsAreAPrefix(t *testing.T) {
 	k := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges := kroneckerTuples(t, k)
-	many, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 64)
-	few, fewer := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, edges), 10)
+	many, rejected := drawn(t, k, edges, 64)
+	few, fewer := drawn(t, k, edges, 10)
 	if !slices.Equal(few, many[:10]) || fewer > rejected {
 		t.Errorf("10 roots %v (%d rejected), 64 roots %v (%d rejected)", few, fewer, many, rejected)
 	}
@@ -117,7 +128,7 @@ func TestRootsOfAlmostEmptyGraphs(t *testing.T) {
 			[]graph.Edge{graph.MakeEdge(1, 1<<20-1), graph.MakeEdge(9, 9)}, []graph.Vertex{1, 1<<20 - 1},
 		},
 	} {
-		roots, rejected := DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined(t, k, c.edges), 64)
+		roots, rejected := drawn(t, k, c.edges, 64)
 		slices.Sort(roots)
 		if !slices.Equal(roots, c.want) || (rejected > 0) != (len(c.want) > 0) {
 			t.Errorf("%s: roots %v, %d rejected", name, roots, rejected)

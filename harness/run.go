@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -137,34 +136,26 @@ type engineRun struct {
 	searched bool                // earlier sessions have searched from all roots
 	metered  bool                // earlier sessions have measured the energy
 
-	engine      plugins.Engine
+	session     Session
 	description plugins.Description
 	built       plugins.Construction
-	parents     []graph.Vertex // the result of the last search; lent to this engine only
-	device      *hostDevice    // validates; open while roots are searched
-	confirm     map[int]bool   // searches that both the device and the CPU validate
-	delays      int            // calls that were repeated because of their times
-	awake       time.Duration  // of the fastest call that woke the engine
+	confirm     map[int]bool  // searches that both the device and the CPU validate
+	delays      int           // calls that were repeated because of their times
+	awake       time.Duration // of the fastest call that woke the engine
 }
 
 // execute runs one engine on one graph: kernel 1, kernel 2 from every root, energy.
 func (e *engineRun) execute(ctx context.Context) (err error) {
-	parents, release, err := e.host.Parents(e.in.graph.Vertices)
-	if err != nil {
-		return fmt.Errorf("memory for %d parents: %w", e.in.graph.Vertices, err)
-	}
-	defer func() { err = cmp.Or(err, release()) }()
-	e.parents = parents
 	if e.in.cost == nil {
 		if e.in.cost, err = e.cost(ctx); err != nil {
 			return err
 		}
 	}
 	start := time.Now()
-	if e.engine, err = e.host.Open(ctx, e.spec); err != nil {
+	if e.session, err = e.in.Open(ctx, e.plan, e.spec, e.progress); err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, closeEngine(e.engine)) }()
+	defer func() { err = cmp.Or(err, e.session.Close()) }()
 	if err := e.construct(ctx); err != nil {
 		return err
 	}
@@ -178,13 +169,14 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 	if e.plan.Energy == 0 || e.metered {
 		return nil
 	}
-	e.in.device.close()
+	e.session.StopValidating()
 	return e.energy(ctx)
 }
 
 // end records how the engine ended. It returns an error only if that ends the whole run.
 func (e *engineRun) end(ctx context.Context, err error) error {
-	changed := e.in.changed()
+	changed, failed := e.in.Changed(ctx)
+	err = cmp.Or(err, failed)
 	end := record.End{State: record.Complete, Void: changed || errors.Is(err, errDisagree)}
 	switch {
 	case errors.Is(err, record.ErrNotWritten):
@@ -208,7 +200,7 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 		e.note("failed: %s", end.Failure)
 	}
 	if changed && ctx.Err() == nil {
-		return e.in.restore(ctx, e.progress)
+		return e.in.Restore(ctx, e.progress)
 	}
 	return ctx.Err()
 }

@@ -12,8 +12,6 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
-	"github.com/tepsbench/teps/machine"
-	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -33,8 +31,12 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 	step := e.step("search", int64(n))
 	invalid := 0
 	defer func() { step.End(fmt.Sprintf("%d %s, %d invalid", n, noun, invalid), err) }()
-	e.prepareDevice(ctx)
-	defer e.device.close()
+	e.session.StartValidating(ctx)
+	defer e.session.StopValidating()
+	e.confirm = map[int]bool{first: true}                // the first and another one
+	if first+1 < len(roots) && !e.in.graph.Regenerated { // the CPU takes minutes to make all tuples again
+		e.confirm[first+1+rand.IntN(n-1)] = true
+	}
 	for range e.plan.WarmUps {
 		if _, err := e.search(ctx, roots[0]); err != nil {
 			return fmt.Errorf("warm-up from root %d: %w", roots[0], err)
@@ -48,7 +50,11 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 	}
 	for i := first; i < len(roots); i++ {
 		for range draw[i] {
-			if root, ok := e.in.other(); ok {
+			root, ok, err := e.in.other(ctx)
+			if err != nil {
+				return err
+			}
+			if ok {
 				found, err := e.searchAndCheck(ctx, record.RootRecord{Index: -1, Root: root})
 				if err == nil {
 					err = e.record(record.Entry{Drawn: &found})
@@ -82,23 +88,6 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 // drawnSearches is the number of searches from roots that nobody can know.
 const drawnSearches = 4
 
-// other draws a vertex with a neighbor that is not a root of the run, or reports that there is none.
-func (in *Input) other() (graph.Vertex, bool) {
-	for try := range in.graph.Vertices {
-		v := graph.Vertex(rand.Int64N(in.graph.Vertices))
-		if try > maxDraws {
-			v = graph.Vertex(try)
-		}
-		if in.others[v/64]>>(v%64)&1 != 0 {
-			return v, true
-		}
-	}
-	return 0, false
-}
-
-// maxDraws is how many vertices are drawn before the first suitable one is taken.
-const maxDraws = 1000
-
 // searchAndCheck searches from a root, timed, and validates.
 func (e *engineRun) searchAndCheck(ctx context.Context, r record.RootRecord) (record.RootRecord, error) {
 	found, err := e.search(ctx, r.Root)
@@ -106,86 +95,52 @@ func (e *engineRun) searchAndCheck(ctx context.Context, r record.RootRecord) (re
 		return found, err
 	}
 	found.Index = r.Index
-	returned := e.moment()
-	if err := e.check(ctx, &found); err != nil {
-		return found, err
+	how := Validated
+	switch {
+	case e.plan.Validate != record.AllRoots && r.Index >= e.plan.Validate:
+		how = CountOnly
+	case e.confirm[r.Index]:
+		how = Confirmed
 	}
-	found.After = e.moment().Ran(returned)
-	return found, nil
+	return found, e.validate(ctx, &found, how)
 }
 
-// moment returns a snapshot of the engine's process, or nil for an engine in this process.
-func (e *engineRun) moment() *machine.Moment {
-	if process, ok := e.engine.(interface{ PID() int }); ok {
-		return machine.Now(process.PID())
-	}
-	return nil
-}
-
-// freezer is an engine whose process the host can stop between two calls.
-type freezer interface {
-	Freeze()
-	Thaw()
-}
-
-func (e *engineRun) freeze() {
-	if process, ok := e.engine.(freezer); ok {
-		process.Freeze()
-	}
-}
-
-func (e *engineRun) thaw() {
-	if process, ok := e.engine.(freezer); ok {
-		process.Thaw()
-	}
-}
-
-// search is kernel 2 from one root, timed. All entries of the parent array are overwritten first, so that an entry that
-// the engine does not write is detected. The engine is stopped as soon as the call has returned.
+// search is kernel 2 from one root, timed.
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
-	var t plugins.Traversal
-	var before *machine.Moment
-	prepare := func(ctx context.Context) error {
-		e.thaw()
-		e.in.validator.Overwrite(e.parents)
-		before = e.moment()
-		return e.wake(ctx)
-	}
-	search := func(ctx context.Context) (_ time.Duration, err error) {
-		t, err = e.engine.Search(ctx, root, e.parents)
-		return t.Elapsed, err
+	var found Searched
+	prepare := func(ctx context.Context) error { return cmp.Or(e.session.Ready(ctx), e.wake(ctx)) }
+	search := func(ctx context.Context) (_, _ time.Duration, err error) {
+		found, err = e.session.Search(ctx, root)
+		return found.Elapsed, found.Wall, err
 	}
 	apart := func(elapsed, wall time.Duration) bool {
 		return e.spec.Apart(e.in.cost, elapsed.Seconds(), wall.Seconds())
 	}
-	wall, repeats, err := e.timed(ctx, "search", apart, prepare, e.freeze, search)
+	repeats, err := e.timed(ctx, "search", apart, prepare, search)
 	if err != nil {
 		return record.RootRecord{}, err
 	}
 	return record.RootRecord{
-		Root: root, Label: e.in.labelOf(root), Time: t.Elapsed.Seconds(), Wall: wall.Seconds(), Repeats: repeats,
-		Interference: e.moment().Since(before), Levels: t.Levels, Phases: t.Phases, Ranks: t.Ranks,
+		Root: root, Label: e.in.labelOf(root), Time: found.Elapsed.Seconds(), Wall: found.Wall.Seconds(),
+		Repeats: repeats, Interference: found.Interference, Levels: found.Levels, Phases: found.Phases, Ranks: found.Ranks,
 	}, nil
 }
 
 // maxWake is how long an engine is woken, but for the last call.
 const maxWake = 100 * time.Millisecond
 
-// markStride is the distance of the parents that are overwritten after the engine was woken.
-const markStride = 509
-
 // wake makes untimed calls right before a timed one, until one takes no longer than the fastest before it and a tenth,
 // at most as many as the plan says: threads that have slept while the host validated need some calls until they run
 // where they ran before. They search from a vertex without neighbors, or once from another root if there is none.
 func (e *engineRun) wake(ctx context.Context) error {
-	root, limit := e.in.isolated, e.plan.Wake
+	root, limit := e.in.made.Isolated, e.plan.Wake
 	if int64(root) >= e.in.graph.Vertices {
 		root, limit = e.in.roots[0], min(limit, 1)
 	}
 	begin := time.Now()
 	for i := 0; i < limit && time.Since(begin) < maxWake; i++ {
 		start := time.Now()
-		if _, err := e.engine.Search(ctx, root, e.parents); err != nil {
+		if err := e.session.Wake(ctx, root); err != nil {
 			return fmt.Errorf("from vertex %d, untimed: %w", root, err)
 		}
 		took := time.Since(start)
@@ -194,42 +149,29 @@ func (e *engineRun) wake(ctx context.Context) error {
 		}
 		e.awake = cmp.Or(min(e.awake, took), took)
 	}
-	for i := rand.IntN(markStride); i < len(e.parents); i += markStride {
-		e.parents[i] = graph.Unwritten
-	}
-	return nil
+	return e.session.Mark(ctx)
 }
 
-// check validates the parents of the last search, or only counts its tuples if the plan validates fewer roots.
-func (e *engineRun) check(ctx context.Context, r *record.RootRecord) error {
-	if e.plan.Validate == record.AllRoots || r.Index < e.plan.Validate {
-		return e.validate(ctx, r)
-	}
-	tree, err := e.in.validator.Count(ctx, r.Root, e.parents)
-	return keep(r, tree, err)
-}
-
-// validate checks the parents of the last search against the five rules of the specification.
-func (e *engineRun) validate(ctx context.Context, r *record.RootRecord) error {
+// validate checks the parents of the last search against the five rules of the specification, or only counts its
+// tuples, and records the component or a violation.
+func (e *engineRun) validate(ctx context.Context, r *record.RootRecord, how Validation) error {
 	start := time.Now()
-	tree, err := e.judge(ctx, r)
-	r.Validated, r.Validation = true, time.Since(start).Seconds()
-	if err == nil {
-		r.Depth = &tree.Depth
-		if len(r.Levels) > tree.Depth+2 { // levels 0 to Depth, and one that discovers nothing
-			return fmt.Errorf("the engine reports %d levels of a search of depth %d", len(r.Levels), tree.Depth)
+	v, err := e.session.Validate(ctx, r.Root, how)
+	r.ValidatedBy, r.Confirmed, r.After = v.By, v.Confirmed, v.After
+	if r.Validated = how != CountOnly; r.Validated {
+		r.Validation = time.Since(start).Seconds()
+	}
+	if err == nil && r.Validated {
+		r.Depth = &v.Tree.Depth
+		if len(r.Levels) > v.Tree.Depth+2 { // levels 0 to Depth, and one that discovers nothing
+			return fmt.Errorf("the engine reports %d levels of a search of depth %d", len(r.Levels), v.Tree.Depth)
 		}
 	}
-	return keep(r, tree, err)
-}
-
-// keep records the validator's result: the component or a violation.
-func keep(r *record.RootRecord, tree validate.Tree, err error) error {
 	var violation *validate.Violation
 	if errors.As(err, &violation) {
 		r.Rule, r.Violation = int(violation.Rule), violation.Error()
 		return nil
 	}
-	r.SetTree(tree)
+	r.SetTree(v.Tree)
 	return err
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package harness
+
+import (
+	"context"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+// Data is the tuples of one graph, and the host's work on them. They lie in this process (local.go) or in slices on the
+// hosts of a cluster. Calls come one at a time.
+type Data interface {
+	// Make generates or reads the tuples, once. It adds to g, which it keeps, what it learns of the graph.
+	Make(ctx context.Context, g *record.GraphRecord, progress Progress) (Made, error)
+	// Joined reports of each vertex whether a tuple joins it to another one.
+	Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error)
+	// Changed reports whether the tuples are no longer those that were made. Restore makes them again.
+	Changed(ctx context.Context) (bool, error)
+	Restore(ctx context.Context, progress Progress) error
+	// Open starts an engine and takes memory for its parents, which no other engine gets.
+	Open(ctx context.Context, plan record.Plan, spec record.EngineSpec, progress Progress) (Session, error)
+	// Close returns the memory.
+	Close() error
+}
+
+// Made is what the harness has to know of tuples that it does not see.
+type Made struct {
+	Joined   int64                     // number of vertices that a tuple joins to another one
+	Isolated graph.Vertex              // the lowest of the others; the number of vertices if there is none
+	Label    func(graph.Vertex) uint64 // in the file; nil: the vertex itself
+}
+
+// Session is an engine that is open for a graph, with the memory for its parents: one process or one on each part of a
+// cluster. Calls come one at a time.
+type Session interface {
+	Describe(ctx context.Context) (plugins.Description, error)
+	// Construct is kernel 1.
+	Construct(ctx context.Context, options map[string]string) (Constructed, error)
+
+	// Ready overwrites all parents, so that one that a search does not write is detected.
+	Ready(ctx context.Context) error
+	// Wake searches outside any measurement. Mark then overwrites some parents again.
+	Wake(ctx context.Context, root graph.Vertex) error
+	Mark(ctx context.Context) error
+	// Search is kernel 2. As soon as the engine has returned, its processes are stopped until the next call.
+	Search(ctx context.Context, root graph.Vertex) (Searched, error)
+	// Repeat is plugins.Repeater, with the time on the host's clock. It stops the processes as Search does.
+	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
+		searches int64, wall time.Duration, err error)
+	// Copy measures how long it takes to copy all parents.
+	Copy(ctx context.Context) (time.Duration, error)
+
+	// Validate checks the parents of the last search. Between StartValidating and StopValidating a device may do that.
+	Validate(ctx context.Context, root graph.Vertex, how Validation) (Verdict, error)
+	StartValidating(ctx context.Context)
+	StopValidating()
+
+	// Freeze stops the processes until the next call or Thaw.
+	Freeze()
+	Thaw()
+	// Checksum returns the SHA-256 of the engine's file, or "" for an engine without one.
+	Checksum() string
+	Close() error
+}
+
+// Constructed is the report of kernel 1.
+type Constructed struct {
+	plugins.Construction
+	Wall     time.Duration // on the host's clock
+	OnDevice bool          // the engine took the tuples from the memory of a device
+}
+
+// Searched is the report of kernel 2.
+type Searched struct {
+	plugins.Traversal
+	Wall         time.Duration         // on the host's clock
+	Interference *machine.Interference // since Ready; nil if the system reports none
+}
+
+// Validation is how thorough Validate is.
+type Validation int
+
+const (
+	CountOnly Validation = iota // count the tuples of the component
+	Validated                   // check the five rules
+	Confirmed                   // and, if a device has checked them, check them again on the CPU
+)
+
+// Verdict is the result of a validation. The error of a tree that breaks a rule is a *validate.Violation.
+type Verdict struct {
+	Tree      validate.Tree
+	By        string  // the device that validated; empty: the CPU
+	Confirmed bool    // by the CPU, too
+	After     float64 // processor time that the engine has used since the search returned, seconds
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package harness
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+// local is Data in this process.
+type local struct {
+	host      Host
+	plan      record.Plan
+	id        record.GraphID
+	source    graph.Source // nil: a file
+	spec      record.GraphSpec
+	graph     *record.GraphRecord
+	made      Made
+	tuples    []graph.Edge
+	seed      maphash.Seed // of sum
+	sum       uint64       // checksum of the tuples as made
+	validator *validate.Validator
+	release   func() error // of the tuples
+	device    *hostDevice  // that made the tuples, until the first engine's searches are validated; or nil
+}
+
+func newLocal(host Host, plan record.Plan, id record.GraphID, source graph.Source) Data {
+	return &local{host: host, plan: plan, id: id, source: source, spec: plan.Graph(id), seed: maphash.MakeSeed()}
+}
+
+// Make makes the tuples and the validator.
+func (l *local) Make(ctx context.Context, g *record.GraphRecord, progress Progress) (made Made, err error) {
+	start := time.Now()
+	l.graph = g
+	switch {
+	case l.plan.Regenerate:
+		err = l.regenerate(ctx, progress)
+	case l.source == nil:
+		err = l.read(ctx, progress)
+	default:
+		err = l.generate(ctx, progress)
+	}
+	if err == nil && !l.plan.Regenerate {
+		g.Tuples, g.Generation = int64(len(l.tuples)), time.Since(start).Seconds()
+		l.validator, err = validate.New(l.tuples, g.Vertices, 0)
+	}
+	if err != nil {
+		return made, err
+	}
+	l.sum = graph.Checksum(l.seed, l.tuples)
+	for _, word := range l.validator.Joined() {
+		l.made.Joined += int64(bits.OnesCount64(word))
+	}
+	for int64(l.made.Isolated) < g.Vertices && l.joined(l.made.Isolated) {
+		l.made.Isolated++
+	}
+	return l.made, nil
+}
+
+func (l *local) joined(v graph.Vertex) bool { return l.validator.Joined()[v/64]>>(v%64)&1 != 0 }
+
+// Joined implements Data.
+func (l *local) Joined(_ context.Context, vertices []graph.Vertex) ([]bool, error) {
+	joined := make([]bool, len(vertices))
+	for i, v := range vertices {
+		joined[i] = l.joined(v)
+	}
+	return joined, nil
+}
+
+// Close returns the memory of the tuples.
+func (l *local) Close() error {
+	l.device.close()
+	if l.release == nil {
+		return nil
+	}
+	return l.release()
+}
+
+// borrow takes memory for n tuples from a method of Host.
+func (l *local) borrow(lend func(int64) ([]graph.Edge, func() error, error), n int64) error {
+	tuples, release, err := lend(n)
+	if err != nil {
+		return fmt.Errorf("memory for %d tuples: %w", n, err)
+	}
+	l.tuples, l.release = tuples, release
+	return nil
+}
+
+// generate makes the tuples in memory that is shared with engines. The device makes those of a Kronecker graph.
+func (l *local) generate(ctx context.Context, progress Progress) error {
+	kronecker, ok := l.source.(graph.Kronecker)
+	if !ok || l.plan.HostDevice == nil {
+		if err := l.borrow(l.host.Tuples, l.source.Tuples()); err != nil {
+			return err
+		}
+		return l.fill(ctx, l.source, progress)
+	}
+	if err := l.borrow(l.host.Reserve, l.source.Tuples()); err != nil { // memory that a device may write to
+		return err
+	}
+	l.device = openDevice(ctx, l.host, l.plan, progress)
+	if err := l.fill(ctx, onDevice{Kronecker: kronecker, device: l.device}, progress); err != nil {
+		return err
+	}
+	if l.device.open != nil {
+		l.graph.GeneratedBy = l.device.name
+	}
+	return l.host.Trim(l.tuples)
+}
+
+// partTuples is the number of tuples that are regenerated at a time.
+const partTuples = 1 << 25
+
+// regenerate makes all tuples once, part by part, for the validator, which finds the vertices with neighbors. The
+// device makes them this time, and the CPU for searches that it validates.
+func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
+	recipe := l.graph.Recipe
+	l.graph.Tuples, l.graph.Regenerated = recipe.Tuples(), true
+	room, release, err := l.host.Reserve(min(partTuples, recipe.Tuples()))
+	if err != nil {
+		return fmt.Errorf("memory for %d tuples: %w", partTuples, err)
+	}
+	defer func() { err = cmp.Or(err, release()) }()
+	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate", l.id), recipe.Tuples())
+	defer func() {
+		l.graph.Generation = time.Since(start).Seconds()
+		step.End(fmt.Sprintf("%d tuples in %s, kept in no memory", recipe.Tuples(), units.Duration(time.Since(start))), err)
+	}()
+	l.device = openDevice(ctx, l.host, l.plan, progress)
+	parts := &onDevice{Kronecker: recipe, device: l.device, step: step}
+	l.validator, err = validate.NewFromSource(ctx, parts, room, 0)
+	parts.device, parts.step = nil, nil
+	if l.device.open != nil {
+		l.graph.GeneratedBy = l.device.name
+	}
+	return err
+}
+
+// fill makes the tuples, unless they have been read. Other lists than those of scales get a SHA-256, which takes about
+// a second for a gigabyte.
+func (l *local) fill(ctx context.Context, s graph.Source, progress Progress) (err error) {
+	const chunk = 1 << 22 // tuples between two updates of the progress
+	start, total, name := time.Now(), int64(len(l.tuples)), "generate"
+	if s == nil {
+		name = "checksum"
+	}
+	step := progress.Step(fmt.Sprintf("%s: %s", l.id, name), total)
+	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Duration(time.Since(start))), err) }()
+	sum := sha256.New()
+	for first := int64(0); first < total; first += chunk {
+		part := l.tuples[first:min(first+chunk, total)]
+		if s != nil {
+			err = s.Generate(ctx, part, first, 0)
+		} else {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if l.id.Source != "" {
+			_ = graph.WriteEdges(sum, part) // a hash has no errors
+		}
+		step.Add(int64(len(part)))
+	}
+	if l.id.Source != "" {
+		l.graph.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	}
+	return nil
+}
+
+// read loads the tuples from the graph's file into memory that is shared with engines. It is reserved first, because
+// their number is known at the end of the file.
+func (l *local) read(ctx context.Context, progress Progress) error {
+	available, _, err := machine.AvailableMemory(ctx)
+	if err != nil {
+		available = 1 << 40
+	}
+	available -= available / 4 // for reading, should mapped memory count as taken (ulimit -v)
+	if err := l.borrow(l.host.Reserve, available/graph.EdgeBytes); err != nil {
+		return err
+	}
+	full := fmt.Errorf("more than %d tuples: %w", len(l.tuples), plugins.ErrMemory)
+	g, used, err := l.readInto(ctx, full, progress)
+	if err != nil {
+		return err
+	}
+	info := g.Info
+	l.tuples = l.tuples[:used]
+	if err := l.host.Trim(l.tuples); err != nil {
+		return err
+	}
+	l.graph.Vertices = info.Vertices
+	l.graph.File = &record.FileRecord{
+		Format: string(info.Format), Compression: info.Compression, Bytes: info.Bytes, SHA256: info.SHA256,
+		Symmetrized: info.Symmetrized, Relabeled: info.Labels != nil || info.FirstLabel != 0,
+	}
+	if l.graph.File.Relabeled {
+		l.made.Label = info.Label
+	}
+	available, source, err := machine.AvailableMemory(ctx)
+	needs := EstimateMemory(g, plugins.Memory{})
+	if more := needs.Parents + needs.Validator; err == nil && more > available {
+		return &ReadError{fmt.Errorf("%s: %w: %d vertices need %s besides the tuples, without an engine, but this machine "+
+			"has %s available (%s)", l.spec.Name, plugins.ErrMemory, info.Vertices, units.Bytes(more),
+			units.Bytes(available), source)}
+	}
+	return l.fill(ctx, nil, progress)
+}
+
+// readInto reads the graph's file into the tuples, and returns how many it has. A file with more fails with the error
+// full.
+func (l *local) readInto(ctx context.Context, full error, progress Progress) (g *files.Graph, used int, err error) {
+	g, err = ReadFile(ctx, l.spec, files.Options{SHA256: true, Memory: func(n int) ([]graph.Edge, error) {
+		if n > len(l.tuples)-used {
+			return nil, full
+		}
+		used += n
+		return l.tuples[used-n : used : used], nil
+	}}, progress)
+	return g, used, err
+}
+
+var errChanged = errors.New("the file has changed since the run began")
+
+// Changed reads all tuples, which takes a few milliseconds for each 100 MB.
+func (l *local) Changed(context.Context) (bool, error) {
+	return graph.Checksum(l.seed, l.tuples) != l.sum, nil
+}
+
+// Restore makes the tuples again, for the engines that come after one that has changed them.
+func (l *local) Restore(ctx context.Context, progress Progress) error {
+	l.graph.GeneratedBy = ""
+	var err error
+	switch {
+	case l.spec.Path == record.StandardInput:
+		err = errors.New("standard input cannot be read again for the engines that remain; name a file")
+	case l.source != nil:
+		err = l.fill(ctx, l.source, progress)
+	default:
+		g, _, readErr := l.readInto(ctx, errChanged, progress)
+		if err = readErr; err == nil && g.Info.SHA256 != l.graph.File.SHA256 {
+			err = &ReadError{fmt.Errorf("%s: %w", l.spec.Path, errChanged)}
+		}
+	}
+	if changed, _ := l.Changed(ctx); err == nil && changed {
+		err = errors.New("the tuples change while no engine runs: end the processes that an engine has left behind, " +
+			"then resume the run")
+	}
+	return err
+}
