@@ -70,7 +70,7 @@ var arrows = map[string][]string{
 	"harness": {
 		"graph", "graph/files", "graph/validate", "machine", "plugins", "power", "record", "internal/units",
 	},
-	"compare":         {"graph", "record"},
+	"compare":         {"graph", "record", "internal/units"},
 	"reports":         {"plugins", "power", "record", "internal/units"},
 	"reports/parts":   {"compare", "graph", "graph/stats", "plugins", "power", "record", "reports", "internal/units"},
 	"reports/plot":    {"record", "reports"},

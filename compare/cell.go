@@ -88,10 +88,13 @@ func (p pair) cell() Cell {
 	c.Typical = &Ratio{math.Exp(s.estimate), math.Exp(s.low), math.Exp(s.high)}
 	c.P, c.Detectable = s.p, s.detectable()
 	switch {
+	case s.p >= 1-Confidence && c.Detectable > Undetectable:
+		c.Reason = fmt.Sprintf("the ratios of single %ss differ so much that no slowdown would have been found", c.Unit)
 	case s.p >= 1-Confidence:
 		c.Verdict = Same
 	case math.Abs(s.estimate) <= largest:
-		c.Reason = "runs of the same side differ by as much as the sides do"
+		c.Reason = fmt.Sprintf("runs of the same side differ by up to %s, the sides by %s",
+			percent(math.Expm1(largest)), percent(math.Expm1(math.Abs(s.estimate))))
 	case s.estimate < 0:
 		c.Verdict = Slower
 	default:

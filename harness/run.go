@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -105,6 +106,10 @@ func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 		if earlier.Graph != nil && !earlier.Graph.Same(&in.graph) {
 			return fmt.Errorf("%s has changed since the run began; restore it, or start another run", in.id)
 		}
+	}
+	if found := in.graph.RootsFound; found < r.plan.Roots {
+		r.progress.Note(fmt.Sprintf("%s: only %s vertices have a neighbor, so %[2]s of %s roots are searched", in.id,
+			units.Integer(int64(found)), units.Integer(int64(r.plan.Roots))))
 	}
 	if err := r.store.Append(record.Entry{GraphID: in.id, Graph: &in.graph}); err != nil {
 		return err

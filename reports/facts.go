@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -25,7 +24,7 @@ func Functions() template.FuncMap {
 		"plural": Plural, "positive": Positive, "measured": Measured, "gteps": GTEPS, "integer": units.Integer,
 		"seconds": units.Seconds, "bytes": units.Bytes, "significant": units.Significant, "options": OptionsText,
 		"phases": PhasesText, "disturbance": Disturbance, "faults": LevelFaults, "variants": VariantTable,
-		"dated":   func(t time.Time) string { return dated(t, time.RFC3339) },
+		"dated":   Dated,
 		"div":     func(a, b float64) float64 { return a / b },
 		"percent": func(digits int, share float64) string { return units.Significant(100*share, digits) + " %" },
 	}

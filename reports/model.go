@@ -105,15 +105,16 @@ func (r Result) Name() string { return Name(r.ID) }
 func (r Report) RecordTable() Table {
 	t := NewTable("|record|started|host|processor|teps", "")
 	for _, result := range r.Results {
-		t.Add(result.Mark, Name(result.ID), dated(result.Started, time.RFC3339), Name(result.Machine.Hostname),
+		t.Add(result.Mark, Name(result.ID), Dated(result.Started), Name(result.Machine.Hostname),
 			Name(result.Machine.CPU), Joined(", ", Name(result.Software.Version), Clean(result.Software.Commit, 16)))
 	}
 	return t
 }
 
-func dated(t time.Time, layout string) string {
+// Dated is the moment with the zone of its machine.
+func Dated(t time.Time) string {
 	if t.IsZero() {
 		return Missing
 	}
-	return t.Format(layout)
+	return t.Format(time.RFC3339)
 }

@@ -68,24 +68,24 @@ has no searches to compare with those of A.`,
 // loadSides reads the sides to compare: one for each argument, or the engines of a single run. An argument is a
 // directory, or directories joined by commas.
 func loadSides(args []string) (sides []compare.Side, err error) {
+	seen := map[string]string{} // directories of runs
 	for i, arg := range args {
 		dirs := []string{arg}
 		if _, err := os.Stat(arg); err != nil { // a directory may have a comma in its name
 			dirs = strings.Split(arg, ",")
 		}
-		side := compare.Side{Name: arg}
-		if len(args) == 2 {
-			side.Name = []string{"A", "B"}[i]
+		side := compare.Side{Name: arg, From: arg}
+		if i < 26 {
+			side.Name = string(rune('A' + i))
 		}
 		if dirs, side.Results, err = loadRuns(dirs); err != nil {
 			return nil, err
 		}
-		seen := map[string]bool{}
 		for i, r := range side.Results {
-			if seen[r.ID] {
-				return nil, usage("run %s (%s) is named twice on one side; a copy is not a repeat", r.ID, dirs[i])
+			if other, found := seen[r.ID]; found {
+				return nil, usage("%s and %s are the same run, %s; a copy is not another measurement", other, dirs[i], r.ID)
 			}
-			seen[r.ID] = true
+			seen[r.ID] = dirs[i]
 		}
 		sides = append(sides, side)
 	}

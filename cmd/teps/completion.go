@@ -49,6 +49,9 @@ func complete(root *cobra.Command, engines catalog) {
 	root.InitDefaultCompletionCmd()
 	if bash, _, err := root.Find([]string{"completion", "bash"}); err == nil {
 		bash.PostRun = func(c *cobra.Command, _ []string) { fmt.Fprint(c.OutOrStdout(), forBash) }
+		for _, shell := range bash.Parent().Commands() {
+			shell.Args = exactArgs(0, "no arguments")
+		}
 		bash.Parent().Args = cobra.ArbitraryArgs
 		bash.Parent().RunE = func(c *cobra.Command, _ []string) error {
 			return usage("name a shell; see %s --help", c.CommandPath())

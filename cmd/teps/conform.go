@@ -39,7 +39,7 @@ input, the expected answer and the actual one.`,
 			if err != nil {
 				return usage("--case: %w", err)
 			}
-			if list {
+			if list && len(args) == 0 {
 				for _, test := range cases {
 					fmt.Fprintf(c.OutOrStdout(), "%-32s %s\n", test.Name, test.About)
 				}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -21,16 +20,13 @@ import (
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/mpi"
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/harness"
-	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/native"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/power/meters"
 	"github.com/tepsbench/teps/record"
-	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/serial"
 )
 
@@ -47,6 +43,29 @@ func builtins() catalog {
 // defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one.
 func defaultEngines() []string {
 	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed"}
+}
+
+// defaults are the engines of a run without --engine: those of defaultEngines, and the engine for a GPU if it is next
+// to teps and can run here. leftOut names the others and says why they are not among them.
+func (c catalog) defaults(ctx context.Context, host harness.Host) (chosen []string, leftOut string) {
+	why := map[string]string{"mpi": "for several hosts", "serial": "the baseline", "literature": "published searches"}
+	chosen, why["cuda"] = defaultEngines(), "not built: docs/cuda.md"
+	others := []string{"cuda"}
+	for _, engine := range c.known() {
+		if engine.Name == "cuda" {
+			if _, err := harness.Available(ctx, host, engine.EngineSpec); err != nil {
+				why["cuda"] = err.Error()
+			} else {
+				chosen, others = append(chosen, "cuda"), others[1:]
+			}
+		} else if engine.Name != "cpu" && engine.Name != "distributed" {
+			others = append(others, engine.Name)
+		}
+	}
+	for i, name := range others {
+		others[i] = fmt.Sprintf("%s (%s)", name, cmp.Or(why[name], "name it with --engine"))
+	}
+	return chosen, "engines left out: " + strings.Join(others, ", ")
 }
 
 // Prefixes of the names of engines and host programs in the directory of teps.
@@ -143,6 +162,10 @@ func (c catalog) locate(engine string) (choice, error) {
 	if i := slices.Index(names, engine); i >= 0 {
 		return known[i], nil
 	}
+	if engine == "cuda" || engine == "literature" {
+		return choice{}, usage("engine %s is not next to teps; build it in a clone of teps with bash cuda/build.sh "+
+			"(docs/cuda.md), and copy it there or name its path", engine)
+	}
 	return choice{}, usage("unknown engine %s%s; teps has %s; name another by its path, such as ./%s",
 		engine, didYouMean(engine, names), strings.Join(names, ", "), engine)
 }
@@ -220,67 +243,6 @@ func byName(chosen []choice, name string) (*choice, error) {
 	names := each(chosen, func(c choice) string { return c.Name })
 	return nil, fmt.Errorf("this run has no engine %s%s; it has %s", name, didYouMean(name, names),
 		strings.Join(names, ", "))
-}
-
-func enginesCommand(engines catalog) *cobra.Command {
-	return &cobra.Command{
-		Use:   "engines [PATH...]",
-		Short: "List the engines with their memory and options",
-		Long: `engines prints the description and the options of each built-in engine, of those
-in the directory of teps (programs teps-engine-NAME, libraries
-teps-engine-NAME.so) and of each program or library given as PATH. Compressed
-adjacency lists (adjacency=packed of cpu, cuda and serial) and dynamic
-parallelism (topdown=dynamic of cuda) are options with their measured cost.`,
-		Example: `  teps engines
-  teps engines ./teps-engine-mine ./libmine.so`,
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			host, all := newProcesses(c, false), engines.known()
-			defer host.Close()
-			for _, path := range args {
-				chosen, err := engines.parse(path)
-				if err != nil {
-					return err
-				}
-				all = append(all, chosen)
-			}
-			for i, e := range all {
-				if i > 0 {
-					fmt.Fprintln(c.OutOrStdout())
-				}
-				if e.print(c.Context(), c.OutOrStdout(), host) != nil {
-					err = errReported
-				}
-			}
-			return cmp.Or(c.Context().Err(), err)
-		},
-	}
-}
-
-// print starts the engine and prints its description.
-func (c choice) print(ctx context.Context, w io.Writer, host harness.Host) error {
-	d, err := c.describe(ctx, host)
-	if err != nil {
-		fmt.Fprintf(w, "%s (%s): %s\n", c.Name, c.found, printable(err.Error()))
-		return err
-	}
-	if c.Path != "" {
-		c.Checksum, _ = rpc.Checksum(c.Path) // the engine has just been started from this file
-	}
-	if d.Unavailable != "" {
-		c.found += ", not available here"
-	}
-	fmt.Fprintf(w, "%s (%s)\n", c.Name, c.found)
-	for _, fact := range (reports.Summary{Run: record.Run{Engine: c.EngineSpec, Description: &d}}).Facts()[0].Rows {
-		printFact(w, "  "+fact[0].Text, fact[1].Text)
-	}
-	recipe := graph.Kronecker{Scale: 20, EdgeFactor: record.OfficialEdgeFactor}
-	memory := harness.EstimateMemory(recipe, d.Memory).Engine
-	printFact(w, "  memory", fmt.Sprintf("%s at scale %d", units.Bytes(memory), recipe.Scale))
-	for _, o := range d.Options {
-		fmt.Fprintf(w, "  %s\n      %s\n", wrapped(w, fmt.Sprintf("%s.%s=%s: %s", c.Name, o.Name, o.Default, o.Takes()), 4),
-			wrapped(w, o.Meaning, 6))
-	}
-	return nil
 }
 
 // processes is a harness.Host that runs every engine in a child process. Built-in engines and libraries run in teps.

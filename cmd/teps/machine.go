@@ -66,9 +66,7 @@ func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Ma
 	m := machine.This(ctx)
 	m.Load = machine.MeasureLoad(ctx)
 	for _, warning := range m.Warnings() {
-		if !p.quiet {
-			p.Note(warning)
-		}
+		p.Note(warning)
 	}
 	if measure {
 		step := p.Step("speed of memory", 0)

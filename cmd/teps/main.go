@@ -142,6 +142,14 @@ teps completion --help says how a shell completes engines, options and files.`,
 	unknown := func(args []string) error {
 		return usage("unknown command %q%s; see teps --help", args[0], didYouMean(args[0], root.SuggestionsFor("")))
 	}
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) (err error) {
+		c.Flags().Visit(func(f *pflag.Flag) {
+			if f.Value.Type() == "string" && f.Value.String() == "" {
+				err = usage("--%s: the value is empty; see %s --help", f.Name, c.CommandPath())
+			}
+		})
+		return err
+	}
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknown(args)

@@ -35,7 +35,8 @@ func reportCommand() *cobra.Command {
 		Use:   "report DIR|STORE...",
 		Short: "Draw runs again from their records",
 		Long: `report reads the records of runs and draws everything again: plots, tables and
-the page go into each run's directory, the official text to standard output.
+the page go into each run's directory, the official text to standard output
+unless that is a terminal (--format graph500 writes it there, too).
 A directory of runs stands for all of them; as the only argument it gets the
 plots and the page of all its runs. With --out it writes one page of all runs
 instead. With --format it writes one text, to standard output or --out:
@@ -137,22 +138,31 @@ func loadRuns(args []string) (dirs []string, all []record.Result, err error) {
 	return dirs, all, nil
 }
 
-// show prints a run first, because the disk may be full, draws it into its directory, and ends with a table on stderr.
+// show prints the official text first, because the disk may be full, except to a terminal, draws the run into its
+// directory, and ends with a table on stderr. A quiet one prints what is wrong with the run, and nothing else.
 func show(c *cobra.Command, dir string, references []reports.Reference, result record.Result, quiet bool) error {
 	report, err := reports.New(references, result)
-	if err == nil {
-		err = text.Graph500(c.OutOrStdout(), report.Results[0])
-	}
 	if err != nil {
 		return err
+	}
+	onTerminal := terminalWidth(c.OutOrStdout()) > 0
+	if !quiet && !onTerminal {
+		if err := text.Graph500(c.OutOrStdout(), report.Results[0]); err != nil {
+			return err
+		}
 	}
 	if err := formats.WriteAll(dir, report); err != nil {
 		return fmt.Errorf("%w; draw the page elsewhere with: teps report %s --format html --out FILE", err, dir)
 	}
+	w := c.ErrOrStderr()
 	if quiet {
+		for _, run := range report.Results[0].Runs {
+			if v := run.Verdict(); v.Grade >= reports.Bad {
+				fmt.Fprintf(w, "teps: %s %s: %s: %s\n", run.Label, run.AtGraph(), v.Word, v.Why)
+			}
+		}
 		return nil
 	}
-	w := c.ErrOrStderr()
 	columns := max(terminalWidth(w)-4, 76)
 	fmt.Fprintln(w)
 	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColor(w)) // standard error may be closed
@@ -165,7 +175,8 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 		}
 		fmt.Fprintf(w, "  %s\n", text.Wrap(line, columns, "    "))
 	}
-	last := "records, plots and page: " + filepath.Join(dir, "report.html")
+	last := map[bool]string{true: "official text, "}[onTerminal] + "records, plots and page: " +
+		filepath.Join(dir, "report.html")
 	if utf8.RuneCountInString(last) > columns+4 { // an uncut path can be copied
 		last = strings.Replace(last, ": ", ":\n", 1)
 	}

@@ -40,10 +40,11 @@ func runCommand(engines catalog) *cobra.Command {
 		Use:   "run",
 		Short: "Run the benchmark: generate, construct, search, validate, report",
 		Long: `run follows the Graph500 protocol for every engine on every graph. It prints the
-official text to standard output and everything else to standard error, and
-writes records, plots and a page into a directory. A stopped run (Ctrl-C, a
-crash, a power cut) loses at most the current search. The variable TEPS_NOTE is
-a note for the record. The exit code is 1 if a run failed or a search is wrong.
+official text to standard output, unless that is a terminal, and everything else
+to standard error, and writes records, plots and a page into a directory. A
+stopped run (Ctrl-C, a crash, a power cut) loses at most the current search. The
+variable TEPS_NOTE is a note for the record. The exit code is 1 if a run failed
+or a search is wrong.
 
 --graph names a graph other than Graph500's: a file (- for standard input), or:
 ` + generators(),
@@ -70,7 +71,7 @@ a note for the record. The exit code is 1 if a run failed or a search is wrong.
 	flags.StringVar(&f.store, "store", defaultStore, "directory for the directories of runs")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this directory")
 	flags.BoolVar(&f.measure, "measure", false, "measure the speed of memory first, for the record")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no final table")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only what is wrong")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show the logs of the host and the engines")
 	return c
 }
@@ -87,13 +88,17 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 		return usage("--out is the directory of the run, --store the one around it; give one of them")
 	}
 	if f.out == "-" {
-		return usage("--out -: want a directory; the official text is always printed")
+		return usage("--out -: want a directory; the official text is in its graph500.txt")
+	}
+	leftOut := ""
+	if !c.Flags().Changed("engine") {
+		f.engine, leftOut = engines.defaults(c.Context(), host)
 	}
 	plan, err := f.plan(c.Context(), engines, host, c.Flags().Changed("scale"))
 	if err != nil {
 		return err
 	}
-	return f.execute(c, host, plan, func(this machine.Machine) (*record.Store, error) {
+	return f.execute(c, host, plan, leftOut, func(this machine.Machine) (*record.Store, error) {
 		dir := cmp.Or(f.out, filepath.Join(f.store, time.Now().Format("20060102-150405.000")))
 		return record.Create(dir, record.NewManifest(commandLine(), plan, record.ThisSoftware(), this))
 	})
@@ -106,9 +111,7 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 			other = flag.Name
 		}
 	})
-	if f.resume == "" {
-		return usage("--resume: want the directory of a run")
-	} else if other != "" {
+	if other != "" {
 		return usage("--resume continues a run as it was planned; leave out --%s", other)
 	}
 	old, err := record.Load(f.resume)
@@ -120,13 +123,14 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 		newProgress(c.ErrOrStderr(), f.quiet).Note("this run is complete; there is nothing to resume")
 		return cmp.Or(show(c, f.resume, nil, old, f.quiet), verdict(old))
 	}
-	return f.execute(c, host, old.Plan, func(this machine.Machine) (*record.Store, error) {
+	return f.execute(c, host, old.Plan, "", func(this machine.Machine) (*record.Store, error) {
 		return record.Resume(f.resume, record.ThisSoftware(), this)
 	})
 }
 
-// execute runs a plan into the store of open, which it calls after checking that the plan can run here.
-func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
+// execute runs a plan into the store of open, which it calls after checking that the plan can run here. note is shown
+// before the run; empty: none.
+func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan, note string,
 	open func(machine.Machine) (*record.Store, error)) error {
 	ctx, progress := c.Context(), newProgress(c.ErrOrStderr(), f.quiet)
 	if err := harness.Prepare(ctx, host, plan); err != nil {
@@ -146,8 +150,10 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan,
 		return err
 	}
 	defer store.Close()
-	for _, note := range store.Resumed() {
-		progress.Note(note)
+	for _, note := range append(store.Resumed(), note) {
+		if note != "" {
+			progress.Note(note)
+		}
 	}
 	result, running := harness.Execute(ctx, host, store, progress)
 	var unread *harness.ReadError
@@ -314,7 +320,10 @@ func parseScales(text string) (scales []int, err error) {
 		}
 		first, err1 := strconv.Atoi(low)
 		last, err2 := strconv.Atoi(high)
-		if err1 != nil || err2 != nil || last < first || last-first > 64 {
+		if err1 == nil && err2 == nil && last < first {
+			return nil, usage("scale %s is reversed; write %d-%d", part, last, first)
+		}
+		if err1 != nil || err2 != nil || last-first > 64 {
 			return nil, usage("scale %q: want a number, a range or a list: 18, 16-20 or 16,18,20", text)
 		}
 		for s := first; s <= last; s++ {

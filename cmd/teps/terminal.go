@@ -32,7 +32,7 @@ type progress struct {
 	mu      sync.Mutex
 	w       io.Writer
 	columns func() int // width of the terminal; nil: there is none
-	quiet   bool       // only notes are shown
+	quiet   bool       // nothing is shown
 
 	name             string // of the step; empty between steps
 	total, done      int64  // a total of 0: unknown
@@ -52,6 +52,9 @@ func newProgress(w io.Writer, quiet bool) *progress {
 func (p *progress) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.quiet {
+		return
+	}
 	fmt.Fprintf(p.w, "%steps: %s\n", p.erase(), printable(text))
 	if p.name != "" {
 		p.paint()

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tepsbench/teps/compare"
-	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/reports"
 )
 
@@ -51,11 +50,12 @@ func ratioOf(c compare.Comparison) Ratio {
 	if !cell.Compared() {
 		return Ratio{Why: reports.Sentence(cell.Reason)}
 	}
-	digits := func(x float64) string { return units.Significant(x, 3) }
 	sign := map[compare.Verdict]string{compare.Slower: "▼ ", compare.Faster: "▲ ", compare.Same: "= ",
 		compare.Undecided: "? "}[cell.Verdict]
-	out := Ratio{sign + digits(cell.Typical.Estimate), digits(cell.Typical.Low) + " to " + digits(cell.Typical.High),
-		map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[cell.Verdict], ""}
+	estimate, low, high := cell.Typical.Texts()
+	out := Ratio{sign + estimate, low + " to " + high,
+		map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[cell.Verdict],
+		strings.TrimPrefix(reports.Sentence(cell.Reason), reports.Missing)}
 	differences := c.Differences
 	if cell.EngineB == "" { // two engines differ in their options as well
 		differences = append(differences, cell.Differences...)
@@ -65,7 +65,8 @@ func ratioOf(c compare.Comparison) Ratio {
 		others = append(others, reports.Name(d.What))
 	}
 	if len(others) > 0 {
-		out.Text, out.Why = out.Text+" *", "what also differs: "+strings.Join(others, ", ")
+		out.Text += " *"
+		out.Why = reports.Joined("; ", out.Why, "what also differs: "+strings.Join(others, ", "))
 	}
 	return out
 }

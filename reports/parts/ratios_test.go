@@ -27,7 +27,7 @@ func TestRatiosOfRows(t *testing.T) {
 	}
 	all := ratiosOf(t, results...)
 	faster, slower := all[key("cpu [2]")]["cpu [1]"], all[key("cpu [1]")]["cpu [2]"]
-	if faster.Class != "good" || faster.Text != "▲ 1.50 *" || faster.Why != "what also differs: teps" {
+	if faster.Class != "good" || faster.Text != "▲ 1.497 *" || faster.Why != "what also differs: teps" {
 		t.Errorf("the faster build against the other: %+v", faster)
 	}
 	if slower.Class != "bad" || slower.Text != "▼ 0.668 *" {
@@ -58,7 +58,7 @@ func TestRatiosOfVariants(t *testing.T) {
 		}
 	}
 	all := ratiosOf(t, many...)
-	if got := all[reports.RowKey{Engine: "cpu #2", Graph: record.GraphID{Scale: 18}}]["cpu"]; got.Text != "= 1.00 *" ||
+	if got := all[reports.RowKey{Engine: "cpu #2", Graph: record.GraphID{Scale: 18}}]["cpu"]; got.Text != "= 1.000 *" ||
 		got.Why != "what also differs: option threads" {
 		t.Errorf("a variant against another: %+v, want no difference, and the option", got)
 	}

@@ -19,6 +19,7 @@ import (
 
 // comparison is one side against each of the others, in words.
 type comparison struct {
+	Sides       []string // what each side is
 	Table       reports.Table
 	Results     []string // a sentence for each line of the table, and for each side with several
 	Limits      []string // what the results cannot show
@@ -30,15 +31,15 @@ type comparison struct {
 func Comparison(w io.Writer, all []compare.Comparison, width int) error {
 	c := describe(all)
 	var b bytes.Buffer
-	if len(c.Table.Rows) > 0 {
-		b.WriteString(rendered(c.Table, width))
-	}
-	for i, lines := range [][]string{c.Results, c.Limits, c.Differences} {
+	for i, lines := range [][]string{c.Sides, c.Results, c.Limits, c.Differences} {
 		if len(lines) > 0 && b.Len() > 0 {
 			b.WriteString("\n")
 		}
-		if len(lines) > 0 && i == 2 {
+		if len(lines) > 0 && i == 3 {
 			b.WriteString("The sides differ in more than speed:\n")
+		}
+		if i == 1 && len(c.Table.Rows) > 0 {
+			b.WriteString(rendered(c.Table, width) + "\n")
 		}
 		for _, line := range lines {
 			b.WriteString(Wrap(line, min(cmp.Or(width, 80), 100)-4, "    ") + "\n")
@@ -56,7 +57,7 @@ func ComparisonMarkdown(w io.Writer, all []compare.Comparison) error {
 func cleaned(all []compare.Comparison) []compare.Comparison {
 	var out []compare.Comparison
 	for _, c := range all {
-		names := []*string{&c.A, &c.B}
+		names := []*string{&c.A, &c.B, &c.Sides[0].Name, &c.Sides[1].Name}
 		c.Cells = slices.Clone(c.Cells)
 		for k := range c.Cells {
 			cell := &c.Cells[k]
@@ -75,6 +76,13 @@ func cleaned(all []compare.Comparison) []compare.Comparison {
 func describe(all []compare.Comparison) (out comparison) {
 	all = cleaned(all)
 	out.Table = comparisonTable(all)
+	for i, c := range all {
+		for _, side := range c.Sides[min(i, 1):] {
+			if side.From != "" {
+				out.Sides = append(out.Sides, sideText(side))
+			}
+		}
+	}
 	scatter := -1.0
 	var apart []string // engines that have no graph in common with the first
 	var ids []string   // of records without a digest
@@ -121,6 +129,10 @@ func describe(all []compare.Comparison) (out comparison) {
 		out.Results = append(out.Results, fmt.Sprintf("These have no graph in common with %s: %s.",
 			all[0].A, strings.Join(apart, ", ")))
 	}
+	if len(out.Table.Rows) > 0 {
+		out.Limits = append([]string{"Ratios are those of a typical root, with 95 % intervals; " + detectableHead +
+			" is the slowdown that would be found 19 times in 20."}, out.Limits...)
+	}
 	if note := reports.NoDigest(ids...); note != "" {
 		out.Limits = append(out.Limits, note)
 	}
@@ -131,33 +143,57 @@ func describe(all []compare.Comparison) (out comparison) {
 	return out
 }
 
+// sideText says where the records of a side are, and on which machines, when and by which builds they were made.
+func sideText(s compare.Side) string {
+	var hosts, builds []string
+	for _, r := range s.Results {
+		hosts = append(hosts, reports.Joined(", ", reports.Name(r.Machine.Hostname), reports.Name(r.Machine.CPU)))
+		builds = append(builds, reports.Joined(" ", reports.Name(r.Software.Version), reports.Clean(r.Software.Commit, 16)))
+	}
+	runs := "started " + reports.Dated(s.Results[0].Started)
+	if n := len(s.Results); n > 1 {
+		runs = fmt.Sprintf("%d runs, the first %s", n, runs)
+	}
+	distinct := func(all []string) string {
+		return reports.Sentence(strings.Join(slices.Compact(slices.Sorted(slices.Values(all))), " and "))
+	}
+	return fmt.Sprintf("%s is %s: %s; %s; teps %s", s.Name, reports.Sentence(s.From), distinct(hosts), runs,
+		distinct(builds))
+}
+
 // Engines says how the engines of a result compare with the first on a typical root, a line each.
 func Engines(r record.Result) (lines []string) {
 	sides := compare.Engines([]record.Result{r})
 	for _, side := range sides[min(1, len(sides)):] {
 		c := cleaned([]compare.Comparison{compare.Of(sides[0], side)})[0]
 		if _, n := c.Overall(); n > 0 {
-			lines = append(lines, strings.TrimSuffix(overall(c), ".")+waits(sides[0])+waits(side)+".")
+			lines = append(lines, strings.TrimSuffix(overall(c), ".")+waits(sides[0], side)+".")
 		}
 	}
 	return lines
 }
 
-// waits says in how many searches an engine waited for processors, to be added to a sentence; empty: in few.
-func waits(side compare.Side) string {
-	delayed, searches := 0, 0
-	for _, result := range side.Results {
-		for _, run := range result.Runs {
-			if n, many := (reports.Summary{Run: run}).Delayed(); many {
-				delayed, searches = delayed+n, searches+len(run.Roots)
+// waits says in how many searches engines waited for processors, to be added to a sentence; empty: in few.
+func waits(sides ...compare.Side) string {
+	var all []string
+	for _, side := range sides {
+		delayed, searches := 0, 0
+		for _, result := range side.Results {
+			for _, run := range result.Runs {
+				if n, many := (reports.Summary{Run: run}).Delayed(); many {
+					delayed, searches = delayed+n, searches+len(run.Roots)
+				}
 			}
 		}
+		if delayed > 0 {
+			all = append(all, fmt.Sprintf("%s in %d of %s", reports.Sentence(side.Name), delayed,
+				reports.Plural(searches, "search", "searches")))
+		}
 	}
-	if delayed == 0 {
+	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", but %s waited for processors in %d of %s", reports.Sentence(side.Name), delayed,
-		reports.Plural(searches, "search", "searches"))
+	return "; waits for processors: " + strings.Join(all, ", ")
 }
 
 // ofEngines reports whether the sides of a comparison are engines.
@@ -189,28 +225,43 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 			}
 		}
 	}
-	var a, b, ratio string
+	a, b, ratio := reports.Clean(all[0].A, 12), "", "ratio"
 	if len(all) == 1 {
-		a, b = reports.Clean(all[0].A, 12), reports.Clean(all[0].B, 12)
+		b = reports.Clean(all[0].B, 12)
 		b, ratio = b+" ", b+"/"+a
-	} else if a, ratio = reports.Clean(all[0].A, 12), "ratio"; a != all[0].A {
+	} else if a != all[0].A {
 		a = "A" // the sentences have the long name
 	}
 	t := reports.NewRunTable(lines,
-		fmt.Sprintf("engine|graph|side|#roots|#%s GTEPS|#%sGTEPS|#%s|verdict", a, b, ratio), "")
+		fmt.Sprintf("engine|graph|side|#roots|#%s GTEPS|#%sGTEPS|#%s|#%s|verdict", a, b, ratio, detectableHead), "")
 	for _, l := range lines {
-		ratio := fmt.Sprintf("%s [%s %s]", digits(l.Typical.Estimate), digits(l.Typical.Low), digits(l.Typical.High))
+		estimate, low, high := l.Typical.Texts()
+		verdict := string(l.Verdict)
+		if l.Verdict == compare.Slower || l.Verdict == compare.Faster {
+			verdict = l.Typical.Speed()
+		}
 		t.Add(cmp.Or(l.EngineB, l.Engine), l.Graph.Cell(), l.side, strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA),
-			reports.GTEPS(l.TEPSB), ratio, string(l.Verdict))
+			reports.GTEPS(l.TEPSB), fmt.Sprintf("%s [%s %s]", estimate, low, high), detectable(l.Cell), verdict)
 	}
-	t.Head[7].Class = "whole"
+	t.Head[8].Class = "whole"
 	if len(all) == 1 || engines {
 		t.Remove("side")
 	}
 	return t
 }
 
-func digits(x float64) string { return units.Significant(x, 3) }
+const detectableHead = "detects"
+
+// detectable is the smallest slowdown that would be found 19 times in 20.
+func detectable(c compare.Cell) string {
+	switch {
+	case c.Detectable > compare.Undetectable:
+		return "nothing"
+	case c.Detectable < 1e-3:
+		return "< 0.1 %"
+	}
+	return percentText(c.Detectable)
+}
 
 func cellName(c compare.Comparison, cell compare.Cell) string {
 	switch {
@@ -228,49 +279,36 @@ func cellResult(c compare.Comparison, cell compare.Cell) string {
 	if !cell.Compared() {
 		return fmt.Sprintf("no comparison %s: %s.", between, cell.Reason)
 	}
-	p, estimate := "p < 0.0001", cell.Typical.Estimate
+	p := "p < 0.0001"
 	if cell.P >= 1e-4 {
 		p = "p = " + units.Significant(cell.P, 2)
 	}
-	evidence := fmt.Sprintf("%+.1f %% to %+.1f %%, %s", 100*(cell.Typical.Low-1), 100*(cell.Typical.High-1), p)
-	switch {
-	case cell.Verdict == compare.Same:
-		slowdown := "A slowdown of " + percentText(cell.Detectable) + " or more"
-		if cell.Detectable > 0.95 {
-			slowdown = "No slowdown, however large,"
-		}
-		return fmt.Sprintf("no difference found %s (%s). %s would have been found 19 times in 20.", between, evidence,
-			slowdown)
-	case cell.Verdict == compare.Undecided:
+	evidence := ratioText(*cell.Typical, "to") + ", " + p
+	switch cell.Verdict {
+	case compare.Same:
+		return fmt.Sprintf("no difference found %s (%s).", between, evidence)
+	case compare.Undecided:
 		return fmt.Sprintf("cannot tell %s: %s (%s).", between, cell.Reason, evidence)
-	case estimate >= 2 || estimate <= 0.5:
-		return times(c, *cell.Typical) + "."
-	case cell.Verdict == compare.Slower:
-		return fmt.Sprintf("%s is %s slower than %s (%s).", c.B, percentText(1-estimate), c.A, evidence)
 	}
-	return fmt.Sprintf("%s is %s faster than %s (%s).", c.B, percentText(estimate-1), c.A, evidence)
+	return fmt.Sprintf("%s is %s than %s (%s).", c.B, cell.Typical.Speed(), c.A, evidence)
 }
 
-// times says which side is how many times as fast as the other: cpu is 1.94 (1.84 to 2.04) times as fast as serial.
-func times(c compare.Comparison, r compare.Ratio) string {
-	fast, slow := c.B, c.A
-	if r.Estimate < 1 {
-		fast, slow, r = slow, fast, compare.Ratio{Estimate: 1 / r.Estimate, Low: 1 / r.High, High: 1 / r.Low}
-	}
-	return fmt.Sprintf("%s is %s (%s to %s) times as fast as %s", fast, digits(r.Estimate), digits(r.Low),
-		digits(r.High), slow)
+// ratioText is a ratio with its interval: ratio 0.130, 0.101 to 0.156.
+func ratioText(r compare.Ratio, to string) string {
+	estimate, low, high := r.Texts()
+	return fmt.Sprintf("ratio %s, %s %s %s", estimate, low, to, high)
 }
 
 func overall(c compare.Comparison) string {
-	switch mean, n := c.Overall(); {
+	mean, n := c.Overall()
+	switch {
 	case n > 1:
-		return fmt.Sprintf("%s: geometric mean, smallest and largest of %d ratios.", times(c, mean), n)
+		return fmt.Sprintf("%s is %s than %s: geometric mean of %d ratios (%s).", c.B, mean.Speed(), c.A, n,
+			ratioText(mean, "…"))
 	case mean.Low <= 1 && mean.High >= 1:
-		return fmt.Sprintf("no difference found between %s and %s (ratio %s to %s).", c.A, c.B, digits(mean.Low),
-			digits(mean.High))
-	default:
-		return times(c, mean) + "."
+		return fmt.Sprintf("no difference found between %s and %s (%s).", c.A, c.B, ratioText(mean, "to"))
 	}
+	return fmt.Sprintf("%s is %s than %s (%s).", c.B, mean.Speed(), c.A, ratioText(mean, "to"))
 }
 
 // basis says what was paired, and what that cannot show.
@@ -320,9 +358,6 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s%s: %s %s; %s %s", name, reports.Name(d.What), c.A,
 				reports.Sentence(strings.Join(d.A, ", ")), c.B, reports.Sentence(strings.Join(d.B, ", "))))
 		}
-	}
-	for _, warning := range c.Warnings {
-		lines = append(lines, reports.Sentence(warning))
 	}
 	add("", c.Differences)
 	for _, cell := range c.Cells {

@@ -128,8 +128,8 @@ func TestComparisonsAreAsTheyWere(t *testing.T) {
 	} {
 		var all []compare.Comparison
 		for i, side := range sides[1:] {
-			all = append(all, compare.Of(compare.Side{Name: "A", Results: sides[0]},
-				compare.Side{Name: string(rune('B' + i)), Results: side}))
+			all = append(all, compare.Of(compare.Side{Name: "A", From: "results/a", Results: sides[0]},
+				compare.Side{Name: string(rune('B' + i)), From: "results/b,c\x1b[31m", Results: side}))
 		}
 		limit := 0.05
 		if err := errors.Join(Comparison(&b, all, 0), ComparisonMarkdown(&b, all)); err != nil {
@@ -162,7 +162,7 @@ func TestEnginesThatWaitedAreNamedInTheirSentence(t *testing.T) {
 		}
 	}
 	lines := Engines(r)
-	const want = " times as fast as gapbs, but gapbs waited for processors in 32 of 64 searches."
+	const want = "; waits for processors: gapbs in 32 of 64 searches."
 	if len(lines) != 1 || !strings.HasSuffix(lines[0], want) {
 		t.Errorf("got %q, want a sentence that ends in %q", lines, want)
 	}
