@@ -67,16 +67,20 @@ int bridge_load(const char *path, const char *name, bridge_library *library, cha
 	*(void **)&library->search = symbol(handle, path, "teps_search", message, room);
 	*(void **)&library->free = symbol(handle, path, "teps_free", message, room);
 	*(void **)&library->repeat = symbol(handle, path, "teps_repeat", ignored, 0);
+	*(void **)&library->shortest_paths = symbol(handle, path, "teps_shortest_paths", ignored, 0);
+	*(void **)&library->repeat_shortest_paths = symbol(handle, path, "teps_repeat_shortest_paths", ignored, 0);
 	if (message[0] != 0) return -1;
 	watch_library(name, library);
 	return 0; /* It is never unloaded, because threads that it has started may run until the process ends. */
 }
 
-static void enter(const char *function, const teps_tuple *tuples, int64_t count, const teps_graph *graph, const int64_t *parent) {
+static void enter(const char *function, const teps_tuple *tuples, int64_t count, const teps_graph *graph, const int64_t *parent,
+                  const float *distance) {
 	bridge_now.tuples = tuples;
 	bridge_now.tuple_count = count;
 	bridge_now.parent = parent;
-	bridge_now.parent_count = parent != NULL ? graph->vertices : 0;
+	bridge_now.distance = distance;
+	bridge_now.count = parent != NULL ? graph->vertices : 0;
 	bridge_now.function = function;
 }
 
@@ -86,21 +90,21 @@ static void leave(void) {
 }
 
 int bridge_describe(const bridge_library *library, teps_description *description) {
-	enter("teps_describe", NULL, 0, NULL, NULL);
+	enter("teps_describe", NULL, 0, NULL, NULL, NULL);
 	int code = library->describe(description);
 	leave();
 	return code;
 }
 
 int bridge_construct(const bridge_library *library, teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
-	enter("teps_construct", tuples, count, NULL, NULL);
+	enter("teps_construct", tuples, count, NULL, NULL, NULL);
 	int code = library->construct(call, tuples, count, graph);
 	leave();
 	return code;
 }
 
 int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
-	enter("teps_search", NULL, 0, graph, parent);
+	enter("teps_search", NULL, 0, graph, parent, NULL);
 	int code = library->search(call, graph, root, parent);
 	bridge_now.function = NULL;
 	return code;
@@ -108,14 +112,30 @@ int bridge_search(const bridge_library *library, teps_call *call, const teps_gra
 
 int bridge_repeat(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
                   int64_t duration_ns, int64_t *parent, int64_t *searches) {
-	enter("teps_repeat", NULL, 0, graph, parent);
+	enter("teps_repeat", NULL, 0, graph, parent, NULL);
 	int code = library->repeat(call, graph, roots, count, duration_ns, parent, searches);
 	leave();
 	return code;
 }
 
+int bridge_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent,
+                          float *distance) {
+	enter("teps_shortest_paths", NULL, 0, graph, parent, distance);
+	int code = library->shortest_paths(call, graph, root, parent, distance);
+	bridge_now.function = NULL;
+	return code;
+}
+
+int bridge_repeat_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots,
+                                 int64_t count, int64_t duration_ns, int64_t *parent, float *distance, int64_t *searches) {
+	enter("teps_repeat_shortest_paths", NULL, 0, graph, parent, distance);
+	int code = library->repeat_shortest_paths(call, graph, roots, count, duration_ns, parent, distance, searches);
+	leave();
+	return code;
+}
+
 void bridge_free(const bridge_library *library, teps_graph *graph) {
-	enter("teps_free", NULL, 0, NULL, NULL);
+	enter("teps_free", NULL, 0, NULL, NULL, NULL);
 	library->free(graph);
 	leave();
 }

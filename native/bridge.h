@@ -12,6 +12,8 @@ typedef struct {
 	int (*search)(teps_call *, const teps_graph *, int64_t, int64_t *);
 	int (*repeat)(teps_call *, const teps_graph *, const int64_t *, int64_t, int64_t, int64_t *, int64_t *);
 	void (*free)(teps_graph *);
+	int (*shortest_paths)(teps_call *, const teps_graph *, int64_t, int64_t *, float *);
+	int (*repeat_shortest_paths)(teps_call *, const teps_graph *, const int64_t *, int64_t, int64_t, int64_t *, float *, int64_t *);
 } bridge_library;
 
 /* Loads a library and reports its crashes under the given name from then on. After an error, message says why. */
@@ -22,6 +24,10 @@ int bridge_construct(const bridge_library *library, teps_call *call, const teps_
 int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent);
 int bridge_repeat(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
                   int64_t duration_ns, int64_t *parent, int64_t *searches);
+int bridge_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent,
+                          float *distance);
+int bridge_repeat_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots,
+                                 int64_t count, int64_t duration_ns, int64_t *parent, float *distance, int64_t *searches);
 void bridge_free(const bridge_library *library, teps_graph *graph);
 
 /* What crash.c needs to know about the running function of the library. */
@@ -30,7 +36,8 @@ typedef struct {
 	const teps_tuple *tuples;
 	int64_t tuple_count;
 	const int64_t *parent;
-	int64_t parent_count;
+	const float *distance;
+	int64_t count; /* of parents, and of distances */
 } bridge_inside;
 
 extern bridge_inside bridge_now;

@@ -70,19 +70,34 @@ static void place(void *context, uintptr_t *pc, uintptr_t *sp) {
 #endif
 }
 
+static const uintptr_t near = 1 << 21;
+
+/* Explains an address near an array that a search writes, if it is near that one; returns whether it is. */
+static int add_array(line *l, uintptr_t at, const char *name, const void *array, uintptr_t size) {
+	uintptr_t start = (uintptr_t)array, end = start + size * (uintptr_t)bridge_now.count;
+	if (array == NULL || at >= end + near || at + near < start) return 0;
+	if (at < start) {
+		add(l, ": it used memory before ");
+		add(l, name);
+		add(l, "[0]");
+	} else {
+		add(l, ": it used ");
+		add(l, name);
+		add(l, "[");
+		add_number(l, (uint64_t)((at - start) / size), 10);
+		add(l, "], behind the end of the ");
+		add_number(l, (uint64_t)bridge_now.count, 10);
+		add(l, " ");
+		add(l, name);
+		add(l, "s");
+	}
+	return 1;
+}
+
 /* Explains the address of a memory fault. */
 static void add_address(line *l, uintptr_t at, uintptr_t sp) {
-	uintptr_t end = (uintptr_t)(bridge_now.parent + bridge_now.parent_count);
 	uintptr_t tuples = (uintptr_t)bridge_now.tuples;
-	const uintptr_t near = 1 << 21;
-	if (bridge_now.parent != NULL && at >= end && at - end < near) {
-		add(l, ": it used parent[");
-		add_number(l, (uint64_t)((at - (uintptr_t)bridge_now.parent) / 8), 10);
-		add(l, "], behind the end of the ");
-		add_number(l, (uint64_t)bridge_now.parent_count, 10);
-		add(l, " parents");
-	} else if (bridge_now.parent != NULL && at < (uintptr_t)bridge_now.parent && (uintptr_t)bridge_now.parent - at < near) {
-		add(l, ": it used memory before parent[0]");
+	if (add_array(l, at, "parent", bridge_now.parent, 8) || add_array(l, at, "distance", bridge_now.distance, 4)) {
 	} else if (tuples != 0 && at >= tuples && at - tuples < (uintptr_t)bridge_now.tuple_count * sizeof(teps_tuple)) {
 		add(l, ": it wrote to tuple ");
 		add_number(l, (at - tuples) / sizeof(teps_tuple), 10);

@@ -33,6 +33,7 @@ import (
 var (
 	_ [unsafe.Sizeof(graph.Edge{})]byte    = [C.sizeof_teps_tuple]byte{}
 	_ [unsafe.Sizeof(graph.Vertex(0))]byte = [C.sizeof_int64_t]byte{}
+	_ [unsafe.Sizeof(float32(0))]byte      = [C.sizeof_float]byte{}
 )
 
 // maxLevels is the number of levels that a search can report. A Kronecker graph has about ten.
@@ -141,7 +142,7 @@ func (l *library) ask() (plugins.Description, error) {
 	}
 	about := plugins.Description{
 		Name: text(d.name[:]), Version: text(d.version[:]), Summary: text(d.summary[:]),
-		Unavailable: text(d.unavailable[:]),
+		Unavailable: text(d.unavailable[:]), ShortestPaths: l.functions.shortest_paths != nil,
 		Memory: plugins.Memory{
 			Fixed: int64(d.bytes_fixed), PerVertex: float64(d.bytes_per_vertex), PerTuple: float64(d.bytes_per_tuple),
 		},
@@ -196,6 +197,7 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	l.call.setting_count = C.int32_t(len(l.about.Options))
 	*l.graph = C.teps_graph{}
 	tuples := (*C.teps_tuple)(unsafe.Pointer(unsafe.SliceData(in.Tuples)))
+	l.call.weights = (*C.float)(unsafe.Pointer(unsafe.SliceData(in.Weights)))
 	elapsed, err := l.run(ctx, "teps_construct", func() C.int {
 		return C.bridge_construct(&l.functions, l.call, tuples, C.int64_t(len(in.Tuples)), l.graph)
 	})
@@ -222,6 +224,12 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	if l.functions.repeat != nil {
 		built.Repeat = l.repeat
 	}
+	if in.ShortestPaths {
+		built.ShortestPaths = l.shortestPaths
+		if l.functions.repeat_shortest_paths != nil {
+			built.RepeatShortestPaths = l.repeatShortestPaths
+		}
+	}
 	return built, nil
 }
 
@@ -234,10 +242,29 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
+	return l.report("teps_search", elapsed)
+}
+
+// shortestPaths is kernel 3, timed as kernel 2.
+func (l *library) shortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	plugins.Traversal, error) {
+	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
+	distances := (*C.float)(unsafe.Pointer(unsafe.SliceData(distance)))
+	elapsed, err := l.run(ctx, "teps_shortest_paths", func() C.int {
+		return C.bridge_shortest_paths(&l.functions, l.call, l.graph, C.int64_t(root), array, distances)
+	})
+	if err != nil {
+		return plugins.Traversal{}, err
+	}
+	return l.report("teps_shortest_paths", elapsed)
+}
+
+// report returns what a search has written to l.call.
+func (l *library) report(function string, elapsed time.Duration) (plugins.Traversal, error) {
 	c := l.call
 	if c.elapsed_ns < 0 || c.level_count < 0 || c.level_count > maxLevels {
-		return plugins.Traversal{}, fmt.Errorf("teps_search reports %d ns and %d levels; want no negative time and at most "+
-			"%d levels", c.elapsed_ns, c.level_count, maxLevels)
+		return plugins.Traversal{}, fmt.Errorf("%s reports %d ns and %d levels; want no negative time and at most "+
+			"%d levels", function, c.elapsed_ns, c.level_count, maxLevels)
 	}
 	elapsed = cmp.Or(time.Duration(c.elapsed_ns), elapsed)
 	l.levels = l.levels[:0]
@@ -262,6 +289,19 @@ func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration tim
 	_, err := l.run(ctx, "teps_repeat", func() C.int {
 		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), array,
 			&searches)
+	})
+	return int64(searches), err
+}
+
+func (l *library) repeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration,
+	parent []graph.Vertex, distance []float32) (int64, error) {
+	var searches C.int64_t
+	first := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots)))
+	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
+	distances := (*C.float)(unsafe.Pointer(unsafe.SliceData(distance)))
+	_, err := l.run(ctx, "teps_repeat_shortest_paths", func() C.int {
+		return C.bridge_repeat_shortest_paths(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)),
+			C.int64_t(duration), array, distances, &searches)
 	})
 	return int64(searches), err
 }

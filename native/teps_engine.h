@@ -2,8 +2,8 @@
 
 /* teps_engine.h - shared libraries as engines of teps, version 2.
  *
- * An engine builds a graph from a list of tuples (kernel 1) and searches it breadth first (kernel 2). A library that
- * defines the four functions below is one:
+ * An engine builds a graph from a list of tuples (kernel 1) and searches it breadth first (kernel 2) and, if it can, for
+ * shortest paths (kernel 3). A library that defines the four functions below is one:
  *
  *     cc -O3 -shared -fPIC -o libmine.so mine.c
  *     teps conform ./libmine.so
@@ -105,13 +105,16 @@ typedef struct {
 	int32_t setting_count;
 	teps_setting settings[16];  /* all options of the description, with checked values or defaults */
 	char message[512];          /* out: the error; see teps_fail */
-	/* teps_search may set the following. */
+	/* teps_search and teps_shortest_paths may set the following. */
 	/* out: time of the search on the library's clock, for a library that leaves parents on a device when its clock stops
 	 * and copies them afterwards; it needs teps_repeat for teps to confirm that time. 0 (for all others): the call. */
 	int64_t elapsed_ns;
 	int64_t level_count;        /* out: number of levels set; 0: not counted */
 	int64_t level_room;         /* length of levels; a deeper search leaves level_count 0 */
 	teps_level *levels;
+	/* in, of teps_construct, for a library with teps_shortest_paths: the weights of the tuples, in their order, which must
+	 * not be used after it returns; NULL: build for kernel 2 only. A weight is from 0 to 2^64; -0 counts as 0. */
+	const float *weights;
 } teps_call;
 
 /* The result of teps_construct. */
@@ -142,6 +145,17 @@ TEPS_EXPORT int teps_search(teps_call *call, const teps_graph *graph, int64_t ro
  * does. Without this function teps repeats teps_search. */
 TEPS_EXPORT int teps_repeat(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
                             int64_t duration_ns, int64_t *parent, int64_t *searches);
+
+/* Optional, kernel 3: shortest paths from root, as teps_search; call->weights was not NULL. Writes all graph->vertices
+ * entries of parent and of distance: sums of weights in float, added from the root outwards. The distance is 0 for root;
+ * for each other vertex v the least distance[u] + w over the tuples {u, v} of weight w, and INFINITY if it is unreached.
+ * The parent of v is one such u with exactly distance[u] + w == distance[v]; the parents form a tree, also where weights
+ * are 0 or too small to change a sum. */
+TEPS_EXPORT int teps_shortest_paths(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent, float *distance);
+
+/* Optional: teps_repeat for kernel 3. Without this function teps repeats teps_shortest_paths. */
+TEPS_EXPORT int teps_repeat_shortest_paths(teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
+                                           int64_t duration_ns, int64_t *parent, float *distance, int64_t *searches);
 
 /* Frees what teps_construct has allocated. */
 TEPS_EXPORT void teps_free(teps_graph *graph);

@@ -32,17 +32,25 @@ type Built struct {
 	// If Elapsed stays 0, the whole call counts. After an error that wraps ErrNotConstructed the graph is freed.
 	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
+	// ShortestPaths is kernel 3 (PathFinder), for roots and arrays as in Search. It is nil without Input.ShortestPaths.
+	ShortestPaths func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+		Traversal, error)
+
 	// Repeat implements Repeater.Repeat for roots and parents as in Search. If nil, Search is repeated.
 	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 		searches int64, err error)
+
+	// RepeatShortestPaths is the same for kernel 3.
+	RepeatShortestPaths func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
+		distance []float32) (searches int64, err error)
 
 	// Free is called once, before another graph is built or when the engine is closed. It may be nil.
 	Free func() error
 }
 
-// New returns an Engine, which is also a Repeater, made of a description and a kernel 1. It does everything that the
-// contract asks for besides the two kernels: it checks options, roots, arrays and contexts, runs the clock, and adds
-// the engine's name to errors.
+// New returns an Engine, which is also a Repeater and a PathFinder, made of a description and a kernel 1. It does
+// everything that the contract asks for besides the two kernels: it checks options, roots, arrays and contexts, runs
+// the clock, and adds the engine's name to errors.
 //
 //	rpc.Serve(plugins.New(describe, build))
 func New(describe func() (Description, error), build Build) Engine {
@@ -72,8 +80,9 @@ type adapter struct {
 }
 
 var (
-	_ Engine   = (*adapter)(nil)
-	_ Repeater = (*adapter)(nil)
+	_ Engine     = (*adapter)(nil)
+	_ Repeater   = (*adapter)(nil)
+	_ PathFinder = (*adapter)(nil)
 )
 
 func (a *adapter) wrap(action string, err *error) {
@@ -109,6 +118,9 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	if err != nil {
 		return c, err
 	}
+	if err := in.checkWeights(d); err != nil {
+		return c, err
+	}
 	if err := ctx.Err(); err != nil {
 		return c, err
 	}
@@ -118,8 +130,11 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	if err != nil {
 		return c, err
 	}
-	if built.Search == nil || built.Vertices < 0 {
+	switch {
+	case built.Search == nil || built.Vertices < 0:
 		return c, fmt.Errorf("kernel 1 built %d vertices and no search", built.Vertices)
+	case in.ShortestPaths && built.ShortestPaths == nil:
+		return c, errors.New("kernel 1 built no search for shortest paths")
 	}
 	a.graph = built
 	return Construction{
@@ -133,9 +148,28 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	}, nil
 }
 
-// Search handles vertices beyond the largest label of the tuples itself: they have no neighbors.
 func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Traversal, err error) {
 	defer a.wrap("search", &err)
+	return a.timed(ctx, root, parent, nil, func(own []graph.Vertex, _ []float32) (Traversal, error) {
+		return a.graph.Search(ctx, root, own)
+	})
+}
+
+func (a *adapter) ShortestPaths(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (t Traversal, err error) {
+	defer a.wrap("shortest paths", &err)
+	if err := a.checkPaths(parent, distance); err != nil {
+		return t, err
+	}
+	return a.timed(ctx, root, parent, distance, func(own []graph.Vertex, ownDistance []float32) (Traversal, error) {
+		return a.graph.ShortestPaths(ctx, root, own, ownDistance)
+	})
+}
+
+// timed makes a search by kernel 2 or, with distances, by kernel 3. It handles vertices beyond the largest label of the
+// tuples itself: they have no neighbors.
+func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32,
+	search func(own []graph.Vertex, ownDistance []float32) (Traversal, error)) (t Traversal, err error) {
 	vertices := a.graph.Vertices
 	switch err := a.checkGraph(); {
 	case err != nil:
@@ -149,28 +183,49 @@ func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.
 	}
 	start := time.Now()
 	own, beyond := parent[:vertices:vertices], parent[vertices:]
-	for i := range beyond {
-		beyond[i] = graph.Unreached
-	}
+	clearUnreached(beyond, distance[min(vertices, int64(len(distance))):])
 	if int64(root) >= vertices {
-		for i := range own {
-			own[i] = graph.Unreached
+		clearUnreached(own, distance[:min(vertices, int64(len(distance)))])
+		if parent[root] = root; distance != nil {
+			distance[root] = 0
 		}
-		parent[root] = root
 		return Traversal{Elapsed: max(time.Since(start), 1)}, nil
 	}
-	t, err = a.graph.Search(ctx, root, own)
+	t, err = search(own, distance[:min(vertices, int64(len(distance)))])
 	elapsed := max(time.Since(start), 1)
 	if err != nil {
 		return Traversal{}, a.dropped(err)
 	}
-	for i, v := range beyond { // a kernel 2 in another language could write here
+	for i, v := range beyond { // a kernel in another language could write here
 		if v != graph.Unreached {
-			return Traversal{}, fmt.Errorf("kernel 2 wrote parent[%d] of a graph of %d vertices", vertices+int64(i), vertices)
+			return Traversal{}, fmt.Errorf("a search wrote parent[%d] of a graph of %d vertices", vertices+int64(i), vertices)
 		}
 	}
 	t.Elapsed = cmp.Or(t.Elapsed, elapsed)
-	return t, CheckClock("kernel 2", t.Elapsed, elapsed, elapsed) // the host checks how much is missing
+	return t, CheckClock("a search", t.Elapsed, elapsed, elapsed) // the host checks how much is missing
+}
+
+// clearUnreached marks vertices as unreached, in both arrays or in the one that there is.
+func clearUnreached(parent []graph.Vertex, distance []float32) {
+	for i := range parent {
+		parent[i] = graph.Unreached
+	}
+	for i := range distance {
+		distance[i] = graph.Infinity()
+	}
+}
+
+// checkPaths returns an error if kernel 3 cannot run.
+func (a *adapter) checkPaths(parent []graph.Vertex, distance []float32) error {
+	switch err := a.checkGraph(); {
+	case err != nil:
+		return err
+	case a.graph.ShortestPaths == nil:
+		return fmt.Errorf("the graph has no weights: %w", ErrNotConstructed)
+	case len(parent) != len(distance):
+		return fmt.Errorf("%d parents and %d distances; want as many: %w", len(parent), len(distance), ErrParent)
+	}
+	return nil
 }
 
 func (a *adapter) checkGraph() error {
@@ -195,22 +250,10 @@ func (a *adapter) Repeat(
 	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 	searches int64, err error) {
 	defer a.wrap("repeat", &err)
-	vertices := a.graph.Vertices
-	if err := a.checkGraph(); err != nil {
+	own, err := a.checkLoop(roots, duration, parent)
+	if err != nil {
 		return 0, err
 	}
-	if len(roots) == 0 || duration <= 0 {
-		return 0, fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
-	}
-	for _, root := range roots {
-		if root < 0 || int64(root) >= vertices {
-			return 0, fmt.Errorf("root %d of %d: %w", root, vertices, ErrRoot)
-		}
-	}
-	if int64(len(parent)) < vertices {
-		return 0, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
-	}
-	own, beyond := parent[:vertices:vertices], parent[vertices:]
 	if a.graph.Repeat != nil {
 		searches, err = a.graph.Repeat(ctx, roots, duration, own)
 	} else {
@@ -219,10 +262,66 @@ func (a *adapter) Repeat(
 			return err
 		})
 	}
-	for i := range beyond {
-		beyond[i] = graph.Unreached
-	}
+	clearUnreached(parent[len(own):], nil)
 	return searches, a.dropped(err)
+}
+
+func (a *adapter) RepeatShortestPaths(
+	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex, distance []float32) (
+	searches int64, err error) {
+	defer a.wrap("repeat shortest paths", &err)
+	if err := a.checkPaths(parent, distance); err != nil {
+		return 0, err
+	}
+	own, err := a.checkLoop(roots, duration, parent)
+	if err != nil {
+		return 0, err
+	}
+	ownDistance := distance[:len(own):len(own)]
+	if a.graph.RepeatShortestPaths != nil {
+		searches, err = a.graph.RepeatShortestPaths(ctx, roots, duration, own, ownDistance)
+	} else {
+		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+			_, err := a.graph.ShortestPaths(ctx, root, own, ownDistance)
+			return err
+		})
+	}
+	clearUnreached(parent[len(own):], distance[len(own):])
+	return searches, a.dropped(err)
+}
+
+// checkLoop checks the arguments of a loop and returns the parents of the vertices that the tuples have.
+func (a *adapter) checkLoop(roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	own []graph.Vertex, err error) {
+	vertices := a.graph.Vertices
+	if err := a.checkGraph(); err != nil {
+		return nil, err
+	}
+	if len(roots) == 0 || duration <= 0 {
+		return nil, fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
+	}
+	for _, root := range roots {
+		if root < 0 || int64(root) >= vertices {
+			return nil, fmt.Errorf("root %d of %d: %w", root, vertices, ErrRoot)
+		}
+	}
+	if int64(len(parent)) < vertices {
+		return nil, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
+	}
+	return parent[:vertices:vertices], nil
+}
+
+// checkWeights returns an error for weights that are not those of the tuples, or that an engine cannot use.
+func (in Input) checkWeights(d Description) error {
+	switch {
+	case in.ShortestPaths && !d.ShortestPaths:
+		return fmt.Errorf("no kernel for shortest paths: %w", errors.ErrUnsupported)
+	case !in.ShortestPaths && in.Weights != nil:
+		return fmt.Errorf("%d weights without ShortestPaths: %w", len(in.Weights), ErrTuples)
+	case in.ShortestPaths && len(in.Weights) != len(in.Tuples):
+		return fmt.Errorf("%d weights of %d tuples: %w", len(in.Weights), len(in.Tuples), ErrTuples)
+	}
+	return nil
 }
 
 // InTurn searches from the roots in turn until duration has passed, and returns the number of searches.

@@ -2,12 +2,15 @@
 
 // Package plugins is the contract between the host and its engines: the one file that an engine author reads.
 //
-// An engine builds a graph from a list of tuples and searches it breadth first. It implements Engine, most simply with
-// New (adapter.go), and passes itself to rpc.Serve. The host makes these calls, one at a time:
+// An engine builds a graph from a list of tuples and searches it: breadth first and, if it is a PathFinder, for
+// shortest paths. It implements Engine, most simply with New (adapter.go), and passes itself to rpc.Serve. The host
+// makes these calls, one at a time:
 //
 //	Describe                       at any time
 //	Construct(tuples, options)     kernel 1, timed by the engine; may come again with another graph
 //	Search(root, parent)           kernel 2, timed by the engine; any number of times, from any root
+//	ShortestPaths(root, parent, distance)
+//	                               kernel 3, as kernel 2; optional
 //	Close                          once, last
 //
 // The host records the description and reports of an engine and checks them as far as possible. It derives levels from
@@ -68,6 +71,22 @@ type Repeater interface {
 		searches int64, err error)
 }
 
+// PathFinder is the optional interface of engines with kernel 3, single-source shortest paths, which
+// Description.ShortestPaths announces. It can be called after a Construct with Input.ShortestPaths.
+type PathFinder interface {
+	// ShortestPaths is kernel 3. It writes every entry of distance and of parent, which have the same length; parent,
+	// root, the clock and the errors are those of Search, with ErrNotConstructed for a graph without weights. Distances
+	// are sums in float32, added from the root outwards: 0 for the root; for each other vertex the least value of
+	// distance[u] + w over the tuples {u, v} with weight w, and +Inf if it is unreached. The parent of v is one such u
+	// with exactly distance[u] + w = distance[v]; the parents form a tree, also where weights are 0 or too small to
+	// change a sum. The distances are the same bits for every correct algorithm, because float32 addition is monotone.
+	ShortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Traversal, error)
+
+	// RepeatShortestPaths is Repeater.Repeat for ShortestPaths.
+	RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
+		distance []float32) (searches int64, err error)
+}
+
 // Errors that an engine returns, wrapped with details: fmt.Errorf("label %d: %w", label, plugins.ErrTuples).
 // OptionError wraps ErrOption.
 var (
@@ -98,6 +117,8 @@ type Description struct {
 	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its clock,
 	// for graphs whose tuples fit into no memory. Such a result is not called compliant either.
 	MakesTuples bool `json:"makes_tuples,omitempty"`
+	// ShortestPaths says that the engine is a PathFinder.
+	ShortestPaths bool `json:"shortest_paths,omitempty"`
 	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.
 	TakesDeviceTuples bool `json:"takes_device_tuples,omitempty"`
 }
@@ -134,6 +155,11 @@ type Limits struct {
 type Input struct {
 	// Tuples is the input list, in the order in which it was generated. It lies in memory shared with the host.
 	Tuples []graph.Edge
+	// ShortestPaths asks for a graph for kernel 3 besides kernel 2.
+	ShortestPaths bool
+	// Weights are those of Tuples, in the same order and also in shared memory; nil without ShortestPaths. A weight is a
+	// number from 0 to graph.MaxWeight; -0 counts as 0. Parallel tuples may have different weights, and the least counts.
+	Weights []float32
 	// Recipe is how Tuples was generated, for an engine with Description.WantsRecipe, or with MakesTuples without a list.
 	Recipe *graph.Kronecker
 	// DeviceTuples is the list in the memory of a GPU, in place of Tuples, for an engine with TakesDeviceTuples. If it
@@ -171,7 +197,7 @@ type Claims struct {
 	Tuning                string `json:"tuning"`                   // where thresholds come from; never from timed searches
 }
 
-// Traversal is the report of kernel 2.
+// Traversal is the report of kernel 2 or 3.
 type Traversal struct {
 	Elapsed time.Duration `json:"elapsed_ns"` // the engine's clock
 	Levels  []Level       `json:"levels,omitempty"`
@@ -184,7 +210,8 @@ type Rank struct {
 	Phases []Phase `json:"phases,omitempty"` // by name, over all levels and outside them
 }
 
-// Level describes one step from a frontier to the next. The next search may reuse its slices.
+// Level describes one step from a frontier to the next. In kernel 3 a vertex may be in several frontiers. The next
+// search may reuse its slices.
 type Level struct {
 	Direction graph.Direction `json:"direction,omitzero"` // a record names bottom-up only
 	Frontier  int64           `json:"frontier"`           // vertices of the frontier

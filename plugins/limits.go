@@ -62,17 +62,24 @@ func (b Construction) Check() error {
 	return checkFields(b)
 }
 
-// Check returns an error that names the first field of t with an impossible value. parent is what the search has
-// written: the frontiers are vertices that it has reached, each in one of them.
-func (t Traversal) Check(parent []graph.Vertex) error {
-	if err := checkFields(t); err != nil {
-		return err
-	}
-	frontiers := int64(0)
+// CheckPaths returns an error that names the first field of t, a report of kernel 3, with an impossible value.
+func (t Traversal) CheckPaths() error {
 	for i, level := range t.Levels {
 		if level.Direction != graph.TopDown && level.Direction != graph.BottomUp {
 			return fmt.Errorf("levels[%d].direction is %v; want top-down or bottom-up", i, level.Direction)
 		}
+	}
+	return checkFields(t)
+}
+
+// Check is CheckPaths for kernel 2. parent is what the search has written: the frontiers are vertices that it has
+// reached, each in one of them.
+func (t Traversal) Check(parent []graph.Vertex) error {
+	if err := t.CheckPaths(); err != nil {
+		return err
+	}
+	frontiers := int64(0)
+	for _, level := range t.Levels {
 		if frontiers += level.Frontier; frontiers > int64(len(parent)) {
 			return fmt.Errorf("sum of the frontiers is %d; want at most the %d vertices", frontiers, len(parent))
 		}

@@ -139,8 +139,12 @@ type acceleratorServer struct {
 
 func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
 	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (struct{}, error) {
-		dst, err := keep[graph.Edge](s.server, r.GetTuples(), tupleSegment)
 		recipe := recipeFromWire(r.GetRecipe())
+		err := s.dropOthers(tupleSegment)
+		if err != nil {
+			return struct{}{}, err
+		}
+		dst, err := keep[graph.Edge](s.server, r.GetTuples(), tupleSegment)
 		if err == nil && recipe == nil {
 			err = errors.New("rpc: tuples of no recipe")
 		}
@@ -149,7 +153,7 @@ func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateReq
 		}
 		err = s.device.Generate(ctx, *recipe, dst, r.GetFirst())
 		if err != nil || r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // the list is complete or given up
-			err = errors.Join(err, s.drop())
+			err = errors.Join(err, s.dropOthers())
 		}
 		return struct{}{}, err
 	}, func(struct{}) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
@@ -157,7 +161,7 @@ func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateReq
 
 func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*enginepb.LendReply, error) {
 	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (t *plugins.DeviceTuples, err error) {
-		err = withTuples(r.GetTuples(), func(tuples []graph.Edge) (err error) {
+		err = mapped(r.GetTuples(), tupleSegment, func(tuples []graph.Edge) (err error) {
 			t, err = s.device.Lend(ctx, tuples)
 			return err
 		})
@@ -172,7 +176,7 @@ func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*
 		if recipe := recipeFromWire(r.GetRecipe()); recipe != nil {
 			return struct{}{}, s.device.LoadRecipe(ctx, *recipe)
 		}
-		return struct{}{}, withTuples(r.GetTuples(), func(tuples []graph.Edge) error {
+		return struct{}{}, mapped(r.GetTuples(), tupleSegment, func(tuples []graph.Edge) error {
 			return s.device.Load(ctx, tuples, r.GetVertices())
 		})
 	}, func(struct{}) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
@@ -180,6 +184,9 @@ func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*
 
 func (s acceleratorServer) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {
 	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (v verdict, err error) {
+		if err := s.dropOthers(parentSegment); err != nil {
+			return v, err
+		}
 		parent, err := keep[graph.Vertex](s.server, r.GetParent(), parentSegment)
 		if err != nil {
 			return v, err

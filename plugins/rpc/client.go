@@ -50,6 +50,7 @@ type Client struct {
 var (
 	_ plugins.Engine      = (*Client)(nil)
 	_ plugins.Repeater    = (*Client)(nil)
+	_ plugins.PathFinder  = (*Client)(nil)
 	_ plugins.Accelerator = (*Client)(nil)
 )
 
@@ -74,6 +75,12 @@ func (c *Client) Tuples(n int64) ([]graph.Edge, func() error, error) { return c.
 
 // Parents is Host.Parents of the client's host.
 func (c *Client) Parents(n int64) ([]graph.Vertex, func() error, error) { return c.host.Parents(n) }
+
+// Weights is Host.Weights of the client's host.
+func (c *Client) Weights(n int64) ([]float32, func() error, error) { return c.host.Weights(n) }
+
+// Distances is Host.Distances of the client's host.
+func (c *Client) Distances(n int64) ([]float32, func() error, error) { return c.host.Distances(n) }
 
 // PrivateMemory returns the number of bytes that the engine's process shares with no other. It is known on Linux while
 // the process runs.
@@ -102,14 +109,18 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	return d, err
 }
 
-// Construct implements plugins.Engine. The tuples must lie in memory from Host.Tuples.
+// Construct implements plugins.Engine. Tuples and weights must lie in memory from Host.Tuples and Host.Weights.
 func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins.Construction, err error) {
 	tuples, err := segmentOf(c.host, tupleSegment, in.Tuples, present)
 	if err != nil {
 		return built, err
 	}
+	weights, err := segmentOf(c.host, weightSegment, in.Weights, present)
+	if err != nil {
+		return built, err
+	}
 	built, err = exchange(ctx, c, c.engine.Construct, &enginepb.ConstructRequest{
-		Tuples: tuples, Recipe: recipeToWire(in.Recipe),
+		Tuples: tuples, ShortestPaths: in.ShortestPaths, Weights: weights, Recipe: recipeToWire(in.Recipe),
 		DeviceTuples: deviceTuplesToWire(in.DeviceTuples), Options: in.Options,
 	}, constructionFromWire)
 	if !errors.Is(err, ErrBusy) {

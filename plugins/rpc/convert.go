@@ -54,7 +54,7 @@ func each[A, B any](list []A, convert func(A) B) []B {
 func descriptionToWire(d plugins.Description) *enginepb.Description {
 	return &enginepb.Description{
 		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable, WantsRecipe: d.WantsRecipe,
-		MakesTuples: d.MakesTuples, TakesDeviceTuples: d.TakesDeviceTuples,
+		MakesTuples: d.MakesTuples, TakesDeviceTuples: d.TakesDeviceTuples, ShortestPaths: d.ShortestPaths,
 		Devices: each(d.Devices, func(d plugins.Device) *enginepb.Device {
 			return &enginepb.Device{
 				Kind: d.Kind, Name: d.Name, Units: int64(d.Units), MemoryBytes: d.MemoryBytes,
@@ -77,7 +77,7 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 	description := plugins.Description{
 		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(),
 		Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(), MakesTuples: d.GetMakesTuples(),
-		TakesDeviceTuples: d.GetTakesDeviceTuples(),
+		TakesDeviceTuples: d.GetTakesDeviceTuples(), ShortestPaths: d.GetShortestPaths(),
 		Devices: each(d.GetDevices(), func(d *enginepb.Device) plugins.Device {
 			return plugins.Device{
 				Kind: d.GetKind(), Name: d.GetName(), Units: int(d.GetUnits()), MemoryBytes: d.GetMemoryBytes(),
@@ -172,7 +172,7 @@ func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
 	}
 }
 
-// traversalFromWire needs the parents that the search has written.
+// traversalFromWire needs the parents that a kernel 2 has written; for kernel 3 they are nil.
 func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Traversal, error) {
 	traversal := plugins.Traversal{
 		Elapsed: time.Duration(t.GetElapsedNs()), Phases: each(t.GetPhases(), phaseFromWire),
@@ -189,6 +189,9 @@ func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Tr
 				}),
 			}
 		}),
+	}
+	if parent == nil {
+		return traversal, impossible(traversal.CheckPaths())
 	}
 	return traversal, impossible(traversal.Check(parent))
 }

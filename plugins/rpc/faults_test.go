@@ -360,9 +360,9 @@ func TestNoTuplesStayWritable(t *testing.T) {
 		_, err := s.Generate(c.ctx, &enginepb.GenerateRequest{
 			CallId: 1, Recipe: recipeToWire(&recipe), Tuples: segment, First: c.first,
 		})
-		if failed := c.ctx.Err() != nil; (err != nil) != failed || (s.keptID != 0) != c.kept {
-			t.Errorf("%s: error %v, mapped for writing: %v", name, err, s.keptID != 0)
+		if failed := c.ctx.Err() != nil; (err != nil) != failed || (len(s.kept) != 0) != c.kept {
+			t.Errorf("%s: error %v, mapped for writing: %v", name, err, len(s.kept) != 0)
 		}
-		check(t, s.drop())
+		check(t, s.dropOthers())
 	}
 }

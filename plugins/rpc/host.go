@@ -83,6 +83,16 @@ func (h *Host) Trim(tuples []graph.Edge) error {
 	return fmt.Errorf("rpc: trim %d tuples, which do not begin a reservation: %w", len(tuples), ErrSegment)
 }
 
+// Weights is Tuples for the weights of n tuples.
+func (h *Host) Weights(n int64) (weights []float32, release func() error, err error) {
+	return allocate[float32](h, weightSegment, n, present)
+}
+
+// Distances is Tuples for the distances of n vertices.
+func (h *Host) Distances(n int64) (distances []float32, release func() error, err error) {
+	return allocate[float32](h, distanceSegment, n, present)
+}
+
 // Parents is Tuples for a parent array of n vertices.
 func (h *Host) Parents(n int64) (parents []graph.Vertex, release func() error, err error) {
 	return allocate[graph.Vertex](h, parentSegment, n, present)
@@ -127,8 +137,8 @@ func segmentOf[E element](h *Host, kind segmentKind, data []E, state pages) (*en
 			return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}, nil
 		}
 	}
-	return nil, fmt.Errorf("rpc: these %d %s do not lie in memory from the host; use Host.Tuples and Host.Parents: %w",
-		len(data), kind, ErrSegment)
+	return nil, fmt.Errorf("rpc: these %d %s do not lie in memory from the host; use Host.Tuples, Host.Parents and "+
+		"their like: %w", len(data), kind, ErrSegment)
 }
 
 // Close ends all engines, which may take some seconds if one of them hangs, and releases all memory. A second Close

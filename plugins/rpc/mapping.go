@@ -14,9 +14,14 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-type element interface{ graph.Edge | graph.Vertex }
+type element interface {
+	graph.Edge | graph.Vertex | float32
+}
 
-const vertexBytes = 8
+const (
+	vertexBytes = 8
+	floatBytes  = 4 // of a weight or a distance
+)
 
 var (
 	_ [graph.EdgeBytes]byte = [unsafe.Sizeof(graph.Edge{})]byte{}

@@ -4,8 +4,8 @@ package rpc
 
 // A segment is memory that the host shares with engine processes. It is a file: on Linux a memfd, which has no name and
 // is gone with its last user; elsewhere a temporary file. On Linux it is sealed before engines get it: its length,
-// because truncating a mapped file kills the reader with SIGBUS, and tuples also against writing, because they are the
-// input of all engines and of validation.
+// because truncating a mapped file kills the reader with SIGBUS, and tuples and weights also against writing, because
+// they are the input of all engines and of validation.
 
 import (
 	"errors"
@@ -26,16 +26,24 @@ import (
 type segmentKind string
 
 const (
-	tupleSegment  segmentKind = "tuples"
-	parentSegment segmentKind = "parents"
+	tupleSegment    segmentKind = "tuples"
+	weightSegment   segmentKind = "weights"
+	parentSegment   segmentKind = "parents"
+	distanceSegment segmentKind = "distances"
 )
 
 func (k segmentKind) elementBytes() int64 {
-	if k == tupleSegment {
+	switch k {
+	case tupleSegment:
 		return graph.EdgeBytes
+	case parentSegment:
+		return vertexBytes
 	}
-	return vertexBytes
+	return floatBytes
 }
+
+// isResult says that engines write the segment, in any order.
+func (k segmentKind) isResult() bool { return k == parentSegment || k == distanceSegment }
 
 // maxElements is the largest number of elements whose size in bytes is an int64.
 func (k segmentKind) maxElements() int64 { return math.MaxInt64 / k.elementBytes() }
@@ -82,10 +90,10 @@ func (s *segment) allocate(size int64, pages pages) error {
 		s.file = f
 		return nil
 	}
-	seal(f, s.kind == parentSegment)
-	// A search writes parents in any order, so they get huge pages. Tuples are read from one end to the other and would
-	// take the huge pages that an engine wants for its graph.
-	if s.kind == parentSegment {
+	seal(f, s.kind.isResult())
+	// A search writes its results in any order, so they get huge pages. Tuples and weights are read from one end to the
+	// other and would take the huge pages that an engine wants for its graph.
+	if s.kind.isResult() {
 		collapse(s.bytes)
 	}
 	if err := populate(s.bytes, true); err != nil {
@@ -99,7 +107,7 @@ func (s *segment) trim(count int64) error {
 	if err := errors.Join(s.shorten(size), s.file.Truncate(size)); err != nil {
 		return fmt.Errorf("rpc: trim shared memory to %d %s: %w: %w", count, s.kind, ErrSegment, err)
 	}
-	seal(s.file, s.kind == parentSegment)
+	seal(s.file, s.kind.isResult())
 	s.count, s.file = count, nil
 	return nil
 }
@@ -133,8 +141,9 @@ func memoryError(err error) error {
 	return err
 }
 
-// The engine's side of shared memory. Tuples are mapped, for reading only, during one Construct. Parents, and tuples
-// that an accelerator writes, stay mapped until a call names others, so that only the first one pays for mapping them.
+// The engine's side of shared memory. Tuples and weights are mapped, for reading only, during one Construct. Results,
+// and tuples that an accelerator writes, stay mapped until a call names others, so that only the first one pays for
+// mapping them.
 
 // attach maps the whole segment that wire names; nothing if wire is nil.
 func attach(wire *enginepb.Segment, kind segmentKind, writable bool) (m mapping, err error) {

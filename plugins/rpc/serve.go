@@ -4,10 +4,12 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -80,9 +82,8 @@ type server struct {
 	enginepb.UnimplementedEngineServer
 	engine plugins.Engine
 
-	call   sync.Mutex // held by the running call; guards kept
-	kept   mapping    // of the last call with a segment that stays mapped
-	keptID uint64     // of its segment; 0: none
+	call sync.Mutex                // held by the running call; guards kept
+	kept map[segmentKind]keptShare // of the last call with segments that stay mapped
 
 	mu       sync.Mutex // guards what follows
 	running  uint64     // ID of the running call; 0: none
@@ -133,34 +134,43 @@ func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest
 // Construct maps the tuples for the time of the call: an engine must not use them later.
 func (s *server) Construct(ctx context.Context, request *enginepb.ConstructRequest) (*enginepb.Construction, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (c plugins.Construction, err error) {
-		err = withTuples(request.GetTuples(), func(tuples []graph.Edge) (err error) {
-			c, err = s.engine.Construct(ctx, plugins.Input{
-				Tuples: tuples, Recipe: recipeFromWire(request.GetRecipe()),
-				DeviceTuples: deviceTuplesFromWire(request.GetDeviceTuples()), Options: request.GetOptions(),
+		err = mapped(request.GetTuples(), tupleSegment, func(tuples []graph.Edge) error {
+			return mapped(request.GetWeights(), weightSegment, func(weights []float32) (err error) {
+				c, err = s.engine.Construct(ctx, plugins.Input{
+					Tuples: tuples, ShortestPaths: request.GetShortestPaths(), Weights: weights,
+					Recipe:       recipeFromWire(request.GetRecipe()),
+					DeviceTuples: deviceTuplesFromWire(request.GetDeviceTuples()), Options: request.GetOptions(),
+				})
+				return err
 			})
-			return err
 		})
 		return c, err
 	}, constructionToWire, constructionFromWire)
 }
 
-// withTuples maps the tuples that wire names, for reading, while use runs.
-func withTuples(wire *enginepb.Segment, use func(tuples []graph.Edge) error) error {
-	m, err := attach(wire, tupleSegment, false)
+// mapped maps the elements that wire names, for reading, while use runs; nil if wire names none.
+func mapped[E element](wire *enginepb.Segment, kind segmentKind, use func(elements []E) error) error {
+	m, err := attach(wire, kind, false)
 	if err != nil {
 		return err
 	}
 	defer m.unmap()
-	tuples, err := part[graph.Edge](m, wire, tupleSegment)
+	elements, err := part[E](m, wire, kind)
 	if err != nil {
 		return err
 	}
-	return use(tuples)
+	if wire == nil {
+		elements = nil
+	}
+	return use(elements)
 }
 
 func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
 	var parent []graph.Vertex
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (t plugins.Traversal, err error) {
+		if err := s.dropOthers(parentSegment); err != nil {
+			return t, err
+		}
 		if parent, err = keep[graph.Vertex](s, request.GetParent(), parentSegment); err != nil {
 			return t, err
 		}
@@ -168,25 +178,40 @@ func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*
 	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
 }
 
-// keep maps the segment that wire names unless it is mapped already, in place of the last one, and returns the part of
-// it that wire names, for writing.
+// keptShare is a segment that stays mapped after a call.
+type keptShare struct {
+	mapping
+	id uint64
+}
+
+// keep maps the segment that wire names unless it is mapped already, in place of the last one of its kind, and returns
+// the part of it that wire names, for writing.
 func keep[E element](s *server, wire *enginepb.Segment, kind segmentKind) ([]E, error) {
-	if wire.GetId() != s.keptID {
-		err := s.drop()
-		if err == nil {
-			s.kept, err = attach(wire, kind, true)
+	if share := s.kept[kind]; wire.GetId() != share.id {
+		delete(s.kept, kind)
+		if err := share.unmap(); err != nil {
+			return nil, err
 		}
+		m, err := attach(wire, kind, true)
 		if err != nil {
 			return nil, err
 		}
-		s.keptID = wire.GetId()
+		if s.kept == nil {
+			s.kept = map[segmentKind]keptShare{}
+		}
+		s.kept[kind] = keptShare{m, wire.GetId()}
 	}
-	return part[E](s.kept, wire, kind)
+	return part[E](s.kept[kind].mapping, wire, kind)
 }
 
-func (s *server) drop() error {
-	err := s.kept.unmap()
-	s.kept, s.keptID = mapping{}, 0
+// dropOthers unmaps the segments of all but the given kinds.
+func (s *server) dropOthers(kinds ...segmentKind) (err error) {
+	for kind, share := range s.kept {
+		if !slices.Contains(kinds, kind) {
+			err = errors.Join(err, share.unmap())
+			delete(s.kept, kind)
+		}
+	}
 	return err
 }
 
@@ -196,13 +221,25 @@ func (s *server) Repeat(ctx context.Context, request *enginepb.RepeatRequest) (*
 	if !ok {
 		return s.UnimplementedEngineServer.Repeat(ctx, request)
 	}
-	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (int64, error) {
-		roots := each(request.GetRoots(), func(root int64) graph.Vertex { return graph.Vertex(root) })
+	return s.repeat(ctx, request, func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error) {
+		err := s.dropOthers(parentSegment)
+		if err != nil {
+			return 0, err
+		}
 		parent, err := keep[graph.Vertex](s, request.GetParent(), parentSegment)
 		if err != nil {
 			return 0, err
 		}
-		return repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()), parent)
+		return repeater.Repeat(ctx, roots, duration, parent)
+	})
+}
+
+func (s *server) repeat(ctx context.Context, request *enginepb.RepeatRequest,
+	loop func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error),
+) (*enginepb.RepeatReply, error) {
+	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (int64, error) {
+		roots := each(request.GetRoots(), func(root int64) graph.Vertex { return graph.Vertex(root) })
+		return loop(ctx, roots, time.Duration(request.GetDurationNs()))
 	}, func(searches int64) *enginepb.RepeatReply { return &enginepb.RepeatReply{Searches: searches} }, searchesFromWire)
 }
 

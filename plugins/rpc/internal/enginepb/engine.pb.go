@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The wire format of package plugins: what host and engine send each other, version 1. Tuples and parents are never
-// sent; a Segment names the shared memory that holds them. Package rpc converts between these messages and the types of
+// The wire format of package plugins: what host and engine send each other, version 1. Tuples, weights, parents and
+// distances are never sent; a Segment names the shared memory that holds them. Package rpc converts between these messages and the types of
 // package plugins, field by field.
 //
 // Times are in nanoseconds, sizes in bytes. Fields may be added at any time. A field that changes its meaning needs a
@@ -202,7 +202,9 @@ type ConstructRequest struct {
 	Tuples        *Segment               `protobuf:"bytes,2,opt,name=tuples,proto3" json:"tuples,omitempty"` // absent: no tuples
 	Recipe        *Recipe                `protobuf:"bytes,3,opt,name=recipe,proto3" json:"recipe,omitempty"` // absent: unknown
 	Options       map[string]string      `protobuf:"bytes,4,rep,name=options,proto3" json:"options,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	DeviceTuples  *DeviceTuples          `protobuf:"bytes,5,opt,name=device_tuples,json=deviceTuples,proto3" json:"device_tuples,omitempty"` // instead of tuples
+	DeviceTuples  *DeviceTuples          `protobuf:"bytes,5,opt,name=device_tuples,json=deviceTuples,proto3" json:"device_tuples,omitempty"`     // instead of tuples
+	ShortestPaths bool                   `protobuf:"varint,6,opt,name=shortest_paths,json=shortestPaths,proto3" json:"shortest_paths,omitempty"` // build for kernel 3, too
+	Weights       *Segment               `protobuf:"bytes,7,opt,name=weights,proto3" json:"weights,omitempty"`                                   // float32 numbers; absent: no tuples, or not for kernel 3
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -272,11 +274,26 @@ func (x *ConstructRequest) GetDeviceTuples() *DeviceTuples {
 	return nil
 }
 
+func (x *ConstructRequest) GetShortestPaths() bool {
+	if x != nil {
+		return x.ShortestPaths
+	}
+	return false
+}
+
+func (x *ConstructRequest) GetWeights() *Segment {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
+}
+
 type SearchRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Root          int64                  `protobuf:"varint,2,opt,name=root,proto3" json:"root,omitempty"`
-	Parent        *Segment               `protobuf:"bytes,3,opt,name=parent,proto3" json:"parent,omitempty"` // absent: an array of length 0
+	Parent        *Segment               `protobuf:"bytes,3,opt,name=parent,proto3" json:"parent,omitempty"`     // absent: an array of length 0
+	Distance      *Segment               `protobuf:"bytes,4,opt,name=distance,proto3" json:"distance,omitempty"` // of ShortestPaths: float32 numbers, as many as parents
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -332,12 +349,20 @@ func (x *SearchRequest) GetParent() *Segment {
 	return nil
 }
 
+func (x *SearchRequest) GetDistance() *Segment {
+	if x != nil {
+		return x.Distance
+	}
+	return nil
+}
+
 type RepeatRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Roots         []int64                `protobuf:"varint,2,rep,packed,name=roots,proto3" json:"roots,omitempty"`
 	DurationNs    int64                  `protobuf:"varint,3,opt,name=duration_ns,json=durationNs,proto3" json:"duration_ns,omitempty"`
-	Parent        *Segment               `protobuf:"bytes,4,opt,name=parent,proto3" json:"parent,omitempty"` // for the parents of the last search
+	Parent        *Segment               `protobuf:"bytes,4,opt,name=parent,proto3" json:"parent,omitempty"`     // for the parents of the last search
+	Distance      *Segment               `protobuf:"bytes,5,opt,name=distance,proto3" json:"distance,omitempty"` // of RepeatShortestPaths: for the distances of the last search
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,6 +421,13 @@ func (x *RepeatRequest) GetDurationNs() int64 {
 func (x *RepeatRequest) GetParent() *Segment {
 	if x != nil {
 		return x.Parent
+	}
+	return nil
+}
+
+func (x *RepeatRequest) GetDistance() *Segment {
+	if x != nil {
+		return x.Distance
 	}
 	return nil
 }
@@ -1258,6 +1290,7 @@ type Description struct {
 	Limits            *Limits `protobuf:"bytes,9,opt,name=limits,proto3" json:"limits,omitempty"`
 	MakesTuples       bool    `protobuf:"varint,10,opt,name=makes_tuples,json=makesTuples,proto3" json:"makes_tuples,omitempty"`
 	TakesDeviceTuples bool    `protobuf:"varint,11,opt,name=takes_device_tuples,json=takesDeviceTuples,proto3" json:"takes_device_tuples,omitempty"`
+	ShortestPaths     bool    `protobuf:"varint,12,opt,name=shortest_paths,json=shortestPaths,proto3" json:"shortest_paths,omitempty"` // it has kernel 3
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1365,6 +1398,13 @@ func (x *Description) GetMakesTuples() bool {
 func (x *Description) GetTakesDeviceTuples() bool {
 	if x != nil {
 		return x.TakesDeviceTuples
+	}
+	return false
+}
+
+func (x *Description) GetShortestPaths() bool {
+	if x != nil {
+		return x.ShortestPaths
 	}
 	return false
 }
@@ -2269,26 +2309,30 @@ const file_engine_proto_rawDesc = "" +
 	"\n" +
 	"\fengine.proto\x12\x0eteps.engine.v1\"*\n" +
 	"\x0fDescribeRequest\x12\x17\n" +
-	"\acall_id\x18\x01 \x01(\x04R\x06callId\"\xd4\x02\n" +
+	"\acall_id\x18\x01 \x01(\x04R\x06callId\"\xae\x03\n" +
 	"\x10ConstructRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
 	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12.\n" +
 	"\x06recipe\x18\x03 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\x12G\n" +
 	"\aoptions\x18\x04 \x03(\v2-.teps.engine.v1.ConstructRequest.OptionsEntryR\aoptions\x12A\n" +
-	"\rdevice_tuples\x18\x05 \x01(\v2\x1c.teps.engine.v1.DeviceTuplesR\fdeviceTuples\x1a:\n" +
+	"\rdevice_tuples\x18\x05 \x01(\v2\x1c.teps.engine.v1.DeviceTuplesR\fdeviceTuples\x12%\n" +
+	"\x0eshortest_paths\x18\x06 \x01(\bR\rshortestPaths\x121\n" +
+	"\aweights\x18\a \x01(\v2\x17.teps.engine.v1.SegmentR\aweights\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"m\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa2\x01\n" +
 	"\rSearchRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x12\n" +
 	"\x04root\x18\x02 \x01(\x03R\x04root\x12/\n" +
-	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\"\x90\x01\n" +
+	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\x123\n" +
+	"\bdistance\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\bdistance\"\xc5\x01\n" +
 	"\rRepeatRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x14\n" +
 	"\x05roots\x18\x02 \x03(\x03R\x05roots\x12\x1f\n" +
 	"\vduration_ns\x18\x03 \x01(\x03R\n" +
 	"durationNs\x12/\n" +
-	"\x06parent\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\")\n" +
+	"\x06parent\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\x123\n" +
+	"\bdistance\x18\x05 \x01(\v2\x17.teps.engine.v1.SegmentR\bdistance\")\n" +
 	"\vRepeatReply\x12\x1a\n" +
 	"\bsearches\x18\x01 \x01(\x03R\bsearches\"\xa1\x01\n" +
 	"\x0fGenerateRequest\x12\x17\n" +
@@ -2340,7 +2384,7 @@ const file_engine_proto_rawDesc = "" +
 	"\vedge_factor\x18\x02 \x01(\x03R\n" +
 	"edgeFactor\x12\x14\n" +
 	"\x05seed1\x18\x03 \x01(\x04R\x05seed1\x12\x14\n" +
-	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\xb1\x03\n" +
+	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\xd8\x03\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -2353,7 +2397,8 @@ const file_engine_proto_rawDesc = "" +
 	"\x06limits\x18\t \x01(\v2\x16.teps.engine.v1.LimitsR\x06limits\x12!\n" +
 	"\fmakes_tuples\x18\n" +
 	" \x01(\bR\vmakesTuples\x12.\n" +
-	"\x13takes_device_tuples\x18\v \x01(\bR\x11takesDeviceTuples\"<\n" +
+	"\x13takes_device_tuples\x18\v \x01(\bR\x11takesDeviceTuples\x12%\n" +
+	"\x0eshortest_paths\x18\f \x01(\bR\rshortestPaths\"<\n" +
 	"\x06Limits\x12\x1a\n" +
 	"\bvertices\x18\x01 \x01(\x03R\bvertices\x12\x16\n" +
 	"\x06tuples\x18\x02 \x01(\x03R\x06tuples\"\x99\x01\n" +
@@ -2454,13 +2499,15 @@ const file_engine_proto_rawDesc = "" +
 	"\rKIND_CANCELED\x10\t\x12\x10\n" +
 	"\fKIND_SEGMENT\x10\n" +
 	"\x12\x0f\n" +
-	"\vKIND_ANSWER\x10\v2\xc4\x05\n" +
+	"\vKIND_ANSWER\x10\v2\xe2\x06\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
 	"\x06Search\x12\x1d.teps.engine.v1.SearchRequest\x1a\x19.teps.engine.v1.Traversal\x12A\n" +
 	"\x05Close\x12\x1c.teps.engine.v1.CloseRequest\x1a\x1a.teps.engine.v1.CloseReply\x12D\n" +
-	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12J\n" +
+	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12I\n" +
+	"\rShortestPaths\x12\x1d.teps.engine.v1.SearchRequest\x1a\x19.teps.engine.v1.Traversal\x12Q\n" +
+	"\x13RepeatShortestPaths\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12J\n" +
 	"\bGenerate\x12\x1f.teps.engine.v1.GenerateRequest\x1a\x1d.teps.engine.v1.GenerateReply\x12>\n" +
 	"\x04Lend\x12\x1b.teps.engine.v1.LendRequest\x1a\x19.teps.engine.v1.LendReply\x12>\n" +
 	"\x04Load\x12\x1b.teps.engine.v1.LoadRequest\x1a\x19.teps.engine.v1.LoadReply\x12D\n" +
@@ -2525,56 +2572,63 @@ var file_engine_proto_depIdxs = []int32{
 	21, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
 	36, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
 	20, // 3: teps.engine.v1.ConstructRequest.device_tuples:type_name -> teps.engine.v1.DeviceTuples
-	19, // 4: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
-	19, // 5: teps.engine.v1.RepeatRequest.parent:type_name -> teps.engine.v1.Segment
-	21, // 6: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
-	19, // 7: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
-	19, // 8: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
-	20, // 9: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
-	19, // 10: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
-	21, // 11: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
-	19, // 12: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
-	24, // 13: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	25, // 14: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	26, // 15: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	23, // 16: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	34, // 17: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	33, // 18: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	28, // 19: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	34, // 20: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	31, // 21: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	33, // 22: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	30, // 23: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	33, // 24: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 25: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	33, // 26: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	32, // 27: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 28: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 29: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 30: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 31: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	15, // 32: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 33: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	7,  // 34: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	9,  // 35: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
-	11, // 36: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	13, // 37: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	17, // 38: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	22, // 39: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	27, // 40: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	29, // 41: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	16, // 42: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 43: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	8,  // 44: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	10, // 45: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
-	12, // 46: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	14, // 47: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	18, // 48: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	39, // [39:49] is the sub-list for method output_type
-	29, // [29:39] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	19, // 4: teps.engine.v1.ConstructRequest.weights:type_name -> teps.engine.v1.Segment
+	19, // 5: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
+	19, // 6: teps.engine.v1.SearchRequest.distance:type_name -> teps.engine.v1.Segment
+	19, // 7: teps.engine.v1.RepeatRequest.parent:type_name -> teps.engine.v1.Segment
+	19, // 8: teps.engine.v1.RepeatRequest.distance:type_name -> teps.engine.v1.Segment
+	21, // 9: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
+	19, // 10: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
+	19, // 11: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
+	20, // 12: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
+	19, // 13: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
+	21, // 14: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
+	19, // 15: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
+	24, // 16: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	25, // 17: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	26, // 18: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	23, // 19: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	34, // 20: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	33, // 21: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	28, // 22: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	34, // 23: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	31, // 24: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	33, // 25: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	30, // 26: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	33, // 27: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 28: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	33, // 29: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	32, // 30: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 31: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	2,  // 32: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 33: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	4,  // 34: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	15, // 35: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	5,  // 36: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	4,  // 37: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
+	5,  // 38: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
+	7,  // 39: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	9,  // 40: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	11, // 41: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	13, // 42: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	17, // 43: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	22, // 44: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	27, // 45: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	29, // 46: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	16, // 47: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 48: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	29, // 49: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
+	6,  // 50: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
+	8,  // 51: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	10, // 52: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	12, // 53: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	14, // 54: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	18, // 55: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	44, // [44:56] is the sub-list for method output_type
+	32, // [32:44] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
