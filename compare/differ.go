@@ -69,7 +69,8 @@ func resultFacts(r record.Result) facts {
 		validate = "all"
 	}
 	return facts{
-		"host", m.Hostname, "processor", m.CPU, "sockets", m.Sockets, "cores", m.Cores, "threads", m.Threads,
+		"host", m.Hostname, "computer", strings.TrimSpace(m.Vendor + " " + m.Product), "processor", m.CPU,
+		"sockets", m.Sockets, "cores", m.Cores, "threads", m.Threads,
 		"SMT", m.SMT, "last-level cache in MiB", m.CacheBytes >> 20,
 		"maximum clock in MHz", math.Round(m.ClockMHz/100) * 100, // a measured clock is never the same twice
 		"governor", m.Governor, "memory in MiB", m.MemoryBytes >> 20,

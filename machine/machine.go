@@ -22,6 +22,8 @@ import (
 // record.
 type Machine struct {
 	Hostname    string  `json:"hostname,omitempty"`
+	Vendor      string  `json:"vendor,omitempty"`  // maker of the computer
+	Product     string  `json:"product,omitempty"` // its model, by the maker's name
 	CPU         string  `json:"cpu,omitempty"`
 	Sockets     int     `json:"sockets,omitempty"`
 	Cores       int     `json:"cores,omitempty"`   // physical

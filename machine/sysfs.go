@@ -74,6 +74,7 @@ func (m *Machine) readFiles(proc, sys tree, guest bool) {
 	_, rest, _ := strings.Cut(sys.line("kernel/mm/transparent_hugepage/enabled"), "[") // always [madvise] never
 	m.HugePages, _, _ = strings.Cut(rest, "]")
 	m.Virtual = sys.hypervisor(guest)
+	m.Vendor, m.Product = sys.line("class/dmi/id/sys_vendor"), sys.line("class/dmi/id/product_name")
 	m.GPUs = sys.gpus(proc)
 }
 

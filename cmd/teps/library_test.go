@@ -217,7 +217,7 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 				t.Errorf("the table has no figure:\n%s", out)
 			}
 			figure := map[bool]string{true: "mteps-per-watt-over-graphs.svg", false: "mteps-per-watt.svg"}[kind == "file"]
-			for _, name := range []string{"greengraph500.txt", figure} {
+			for _, name := range []string{"submission.txt", figure} {
 				if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 					t.Error(err)
 				}

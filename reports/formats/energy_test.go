@@ -40,8 +40,8 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, line := range strings.Split(string(data), "\n") {
-			if rest := allowed.ReplaceAllString(line, ""); mention.MatchString(rest) && !strings.Contains(rest,
-				"operating system") {
+			if rest := allowed.ReplaceAllString(line, ""); mention.MatchString(rest) &&
+				!strings.Contains(strings.ToLower(rest), "operating system") && !strings.HasPrefix(rest, "System: ") {
 				t.Errorf("%s:%d: %.200s", filepath.Base(path), i+1, rest)
 			}
 		}
@@ -50,7 +50,7 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 		!regexp.MustCompile(`\d package\b`).MatchString(table.String()) {
 		t.Errorf("table:\n%s", &table)
 	}
-	green, err := os.ReadFile(filepath.Join(dir, "greengraph500.txt"))
+	green, err := os.ReadFile(filepath.Join(dir, "submission.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +59,9 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 		t.Errorf("%d blocks for %d runs", len(blocks), len(r.Runs))
 	}
 	for _, block := range blocks {
-		if !strings.HasPrefix(block, "# Not a Green Graph500 submission: no EEHPC level is reached: it takes a meter of "+
+		if !strings.Contains(block, "# Not a Green Graph500 submission: no EEHPC level is reached: it takes a meter of "+
 			"the whole system") {
-			t.Errorf("a block of components begins with: %.100s", block)
+			t.Errorf("a block of components is %s", block)
 		}
 	}
 }

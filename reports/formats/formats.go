@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tepsbench/teps/record"
@@ -29,8 +28,8 @@ func All() []reports.Format {
 			Write: func(w io.Writer, r reports.Report) error { return text.Tables(w, r, 0) }},
 		{Name: "csv", Summary: "a row for each search, with all that identifies it", Write: text.CSV},
 		{Name: "bench", Summary: "Go benchmarks, which benchstat reads", Write: text.Bench},
-		{Name: "green", Summary: "the fields of the Green Graph500 list, of an energy loop",
-			Write: each(text.Green)},
+		{Name: "submission", Summary: "the forms of Graph500 and Green Graph500, as far as known",
+			Write: each(text.Submission)},
 	}
 }
 
@@ -63,8 +62,8 @@ func ByName(formats []reports.Format, name string) (reports.Format, error) {
 	return reports.Format{}, fmt.Errorf("unknown format %q; the formats are %s", name, strings.Join(names, ", "))
 }
 
-// WriteAll writes a report into a directory, which must exist: graph500.txt, the figures as SVG, greengraph500.txt if
-// an energy loop was metered, and report.html. Each file is replaced whole or not at all. The error names the file.
+// WriteAll writes a report into a directory, which must exist: graph500.txt, the figures as SVG, submission.txt and
+// report.html. Each file is replaced whole or not at all. The error names the file.
 func WriteAll(dir string, r reports.Report) error {
 	write := func(file string, format func(io.Writer, reports.Report) error) error {
 		var b bytes.Buffer
@@ -88,10 +87,8 @@ func WriteAll(dir string, r reports.Report) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(r.All, text.HasLoop) {
-		if err := write("greengraph500.txt", each(text.Green)); err != nil {
-			return err
-		}
+	if err := write("submission.txt", each(text.Submission)); err != nil {
+		return err
 	}
 	return write("report.html", page.Write)
 }

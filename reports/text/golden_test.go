@@ -40,10 +40,10 @@ func TestTextsAreAsTheyWere(t *testing.T) {
 		{"unofficial", samples.Unofficial(), map[string]write{"text": tables, "bench": Bench, "graph500": each(Graph500)}},
 		{"valid", []record.Result{samples.FewRoots([]string{"cpu"}, 16)}, map[string]write{"text": tables,
 			"graph500": each(Graph500)}},
-		{"green", samples.Green(), map[string]write{"text": tables, "green": each(Green)}},
+		{"green", samples.Green(), map[string]write{"text": tables, "submission": each(Submission)}},
 		{"sweep", samples.Sweep(), map[string]write{"text": tables}},
 		{"days", samples.Store(3, 1, 1, 0.85), map[string]write{"text": tables}},
-		{"empty", []record.Result{{}}, map[string]write{"graph500": each(Graph500), "green": each(Green)}},
+		{"empty", []record.Result{{}}, map[string]write{"graph500": each(Graph500), "submission": each(Submission)}},
 	} {
 		for format, write := range c.formats {
 			var b bytes.Buffer
