@@ -39,7 +39,7 @@ func gridParser(kind string, dimensions int) func([]string, uint64, uint64) (Sou
 				}
 				dst, first = dst[len(part):], first+int64(len(part))
 			}
-		}}, nil
+		}, nil}, nil
 	}
 }
 
@@ -64,7 +64,7 @@ func parseStar(fields []string, _, _ uint64) (Source, error) {
 		for i := range dst {
 			dst[i] = MakeEdge(0, Vertex(first)+Vertex(i)+1)
 		}
-	}}, nil
+	}, nil}, nil
 }
 
 // parseUniform makes random graphs after Erdős and Rényi, G(n, M), with self-loops and duplicates, as in the uniform
@@ -88,7 +88,7 @@ func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
 			at := 2 * (first + int64(i))
 			dst[i] = MakeEdge(end(at), end(at+1))
 		}
-	}}, nil
+	}, nil}, nil
 }
 
 func splitMix(z uint64) uint64 {
@@ -128,5 +128,5 @@ func parseRMAT(fields []string, seed1, seed2 uint64) (Source, error) {
 	g.arcs = newArcs(odds[0], odds[1], odds[2])
 	name := fmt.Sprintf("rmat:%d:%d:%v,%v,%v", k.Scale, k.EdgeFactor, float64(odds[0])/oddsAll,
 		float64(odds[1])/oddsAll, float64(odds[2])/oddsAll)
-	return made{name, k.Vertices(), k.Tuples(), g.fill}, nil
+	return made{name, k.Vertices(), k.Tuples(), g.fill, g.fillWeights}, nil
 }

@@ -73,7 +73,7 @@ func (k Kronecker) Generate(ctx context.Context, dst []Edge, first int64, thread
 	if err := k.Check(); err != nil {
 		return err
 	}
-	return made{k.Name(), k.Vertices(), k.Tuples(), newGenerator(k).fill}.Generate(ctx, dst, first, threads)
+	return fillPart(ctx, k, dst, first, threads, newGenerator(k).fill)
 }
 
 // generator is a recipe with the constants of its tuples. It is not changed after newGenerator.

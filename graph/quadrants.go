@@ -59,15 +59,20 @@ func (b *batch) start(g *generator, first int64) {
 	}
 }
 
-// fillBatch makes the batch that b is prepared for, and prepares b for the next one.
-func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
+// advance makes n outputs for the batch that b is prepared for, and prepares b for the next one.
+func (b *batch) advance(g *generator, n int) {
 	copy(b.outputs[:], b.next[:])
-	for k := 5; k < max(g.scale, fewOutputs); k += 2 {
+	for k := 5; k < max(n, fewOutputs); k += 2 {
 		twoOutputs((*[7]column)(b.outputs[k-5:]))
 	}
 	for k := range b.next {
 		jumpOutputs(&b.next[k], &g.Jumps[batchJump], (*[5]column)(b.outputs[k:]))
 	}
+}
+
+// fillBatch makes the batch that b is prepared for, and prepares b for the next one.
+func (g *generator) fillBatch(dst *[batchTuples]Edge, first int64, b *batch) {
+	b.advance(g, g.scale)
 	draws := b.outputs[:g.scale]
 	for lane := 0; lane < batchTuples; lane += 2 {
 		p, q, ok := chooseTwo(draws, lane, &g.arcs)

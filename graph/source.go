@@ -111,6 +111,7 @@ type made struct {
 	name             string
 	vertices, tuples int64
 	fill             func(dst []Edge, first int64)
+	fillWeights      func(dst []float32, first int64) // nil: SplitMix64
 }
 
 func (m made) Name() string    { return m.name }
@@ -120,15 +121,20 @@ func (m made) Tuples() int64   { return m.tuples }
 const generateBlock = 1 << 15 // tuples that a thread makes at a time, in about a millisecond
 
 func (m made) Generate(ctx context.Context, dst []Edge, first int64, threads int) error {
-	if first < 0 || first > m.tuples-int64(len(dst)) {
+	return fillPart(ctx, m, dst, first, threads, m.fill)
+}
+
+// fillPart fills dst with what belongs to the tuples first, first+1, ... of s.
+func fillPart[E any](ctx context.Context, s Source, dst []E, first int64, threads int, fill func([]E, int64)) error {
+	if first < 0 || first > s.Tuples()-int64(len(dst)) {
 		return fmt.Errorf("graph: generating %d tuples from number %d: the list of %s has %d",
-			len(dst), first, m.name, m.tuples)
+			len(dst), first, s.Name(), s.Tuples())
 	}
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	_, err := Parallel(ctx, threads, int64(len(dst)), generateBlock, func(_ int, begin, end int64) bool {
-		m.fill(dst[begin:end], first+begin)
+		fill(dst[begin:end], first+begin)
 		return true
 	})
 	return err

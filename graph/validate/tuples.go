@@ -46,6 +46,7 @@ type scanner struct {
 	selfLoops int64        // self-loops in the component
 	nHits     int          // number of hits in use
 	made      []graph.Edge // tuples from source
+	weights   []float32    // of made
 
 	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that the byte is
 	// zero where u may be the child of v; wordsV is the same with u and v swapped.

@@ -36,7 +36,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Rule is one of the five rules of the specification, 1 to 5.
+// Rule is one of the five rules of the specification, 1 to 5, or one of those for kernel 3 (shortest.go).
 type Rule int
 
 const (
@@ -49,6 +49,9 @@ const (
 
 // String returns the text of the rule.
 func (r Rule) String() string {
+	if r >= RulePathTree {
+		return r.ofKernel3()
+	}
 	return fmt.Sprintf("rule %d (%s)", int(r), [...]string{
 		RuleTree:      "the parents form a tree",
 		RuleTreeLevel: "each tree edge joins levels that differ by one",
@@ -86,6 +89,8 @@ func (t Tree) NEdge() int64 { return t.Tuples - t.SelfLoops }
 type Validator struct {
 	edges    []graph.Edge // the list, unless source generates it in each pass
 	source   graph.Source // or nil
+	weights  []float32    // of edges, or nil
+	seeds    *[2]uint64   // of the weights of source, or nil
 	vertices int64
 	scanners []scanner // one for each thread
 

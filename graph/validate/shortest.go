@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// Rules of kernel 3, single-source shortest paths. Rules 3 and 4 make each distance at most the right one, because they
+// hold for every tuple; rules 1, 2 and 5 make it the sum along a path of tuples, so that it is at least the right one.
+// So the distances of a valid result are the unique ones, bit for bit. The reference has no rule 1, and accepts cycles
+// of parents where weights are 0 or too small to change a sum.
+const (
+	RulePathTree Rule = 11 + iota
+	RulePathDistance
+	RulePathLength
+	RulePathSpan
+	RulePathTuple
+)
+
+func (r Rule) ofKernel3() string {
+	return fmt.Sprintf("rule %d of kernel 3 (%s)", int(r-RulePathTree)+1, [...]string{
+		"the parents form a tree",
+		"distances are 0 at the root, numbers at reached vertices, and +Inf at the others",
+		"no tuple leads to a shorter distance",
+		"the tree spans the root's component",
+		"each tree edge is a tuple, and its weight the difference of the distances",
+	}[r-RulePathTree])
+}
+
+// SetWeights gives the validator the weights of its list of tuples, for ShortestPaths. It keeps them. The error names
+// the first one that is not from 0 to graph.MaxWeight.
+func (v *Validator) SetWeights(weights []float32) error {
+	if v.source != nil || len(weights) != len(v.edges) {
+		return fmt.Errorf("validating shortest paths with %d weights of %d tuples in memory: want as many",
+			len(weights), len(v.edges))
+	}
+	bad := noTuple()
+	_, _ = graph.Parallel(context.Background(), len(v.scanners), int64(len(weights)), v.tupleGrain,
+		func(_ int, first, last int64) bool {
+			for i, w := range weights[first:last] {
+				if !(w >= 0 && w <= graph.MaxWeight) {
+					bad.put(first + int64(i))
+					return false
+				}
+			}
+			return true
+		})
+	if i := bad.Load(); i != math.MaxInt64 {
+		return fmt.Errorf("the weight of tuple %d is %v; want a number from 0 to 2^64", i, weights[i])
+	}
+	v.weights = weights
+	return nil
+}
+
+// SetWeightSeeds is SetWeights for a validator from a source: each search makes the weights of graph.Weights again.
+func (v *Validator) SetWeightSeeds(seed1, seed2 uint64) { v.seeds = &[2]uint64{seed1, seed2} }
+
+// OverwritePaths is Overwrite for kernel 3: it also fills distance with graph.UnwrittenDistance.
+func (v *Validator) OverwritePaths(parent []graph.Vertex, distance []float32) {
+	v.Overwrite(parent)
+	_, _ = v.overVertices(context.Background(), func(first, last int64) bool {
+		for i := range distance[first:last] {
+			distance[first:last][i] = graph.UnwrittenDistance()
+		}
+		return true
+	})
+}
+
+// ShortestPaths checks the result of kernel 3 against its five rules. Errors are those of Validate. The Tree is that of
+// the parents: its Depth is the largest number of tuples on a path.
+func (v *Validator) ShortestPaths(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
+	p := paths{&search{v, root, parent, Tree{Root: root}}, distance}
+	err := p.check()
+	switch {
+	case err != nil:
+	case v.weights == nil && v.seeds == nil:
+		err = errors.New("validating shortest paths: the validator has no weights")
+	case len(distance) != len(parent):
+		err = fmt.Errorf("validating %d distances and %d parents: want as many", len(distance), len(parent))
+	}
+	if err == nil {
+		err = p.deriveLevels(ctx)
+		if broken := new(Violation); errors.As(err, &broken) {
+			broken.Rule = RulePathTree
+		}
+	}
+	if err == nil {
+		err = p.checkDistances(ctx)
+	}
+	if err == nil {
+		err = p.scan(ctx)
+	}
+	if err == nil {
+		err = p.explainTreeEdge()
+	}
+	if err != nil {
+		return Tree{}, err
+	}
+	return p.tree, nil
+}
+
+// paths is a result of kernel 3 that is being validated.
+type paths struct {
+	*search
+	distance []float32
+}
+
+func (p *paths) breach(rule Rule, vertices []graph.Vertex, format string, args ...any) error {
+	return &Violation{rule, p.root, vertices, fmt.Sprintf(format, args...)}
+}
+
+// checkDistances checks rule 2. Later passes may then compare distances: none is NaN, -0 or negative.
+func (p *paths) checkDistances(ctx context.Context) error {
+	bad := noTuple()
+	_, err := p.overVertices(ctx, func(first, last int64) bool {
+		for i, d := range p.distance[first:last] {
+			v := first + int64(i)
+			if !fits(d, v == int64(p.root), p.parent[v] != graph.Unreached) {
+				bad.put(v)
+				return false
+			}
+		}
+		return true
+	})
+	v := bad.Load()
+	if err != nil || v == math.MaxInt64 {
+		return err
+	}
+	d, want := p.distance[v], "it is reached: want a number of at least 0 that is not -0"
+	switch {
+	case math.IsNaN(float64(d)) && math.Float32bits(d) == math.Float32bits(graph.UnwrittenDistance()):
+		want = "it was never written"
+	case v == int64(p.root):
+		want = "it is the root: want 0"
+	case p.parent[v] == graph.Unreached:
+		want = "it is marked unreached: want +Inf"
+	}
+	return p.breach(RulePathDistance, []graph.Vertex{graph.Vertex(v)},
+		"the distance of vertex %d is %v, and %s", v, d, want)
+}
+
+// fits reports whether d is a possible distance of a vertex.
+func fits(d float32, root, reached bool) bool {
+	const infinity = 0x7f800000 // -0, negative numbers and NaN have greater bits
+	pattern := math.Float32bits(d)
+	return pattern < infinity && reached && (pattern == 0 || !root) || pattern == infinity && !reached
+}
+
+// scan checks the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple of the
+// right weight, and counts the tuples and self-loops of the component.
+func (p *paths) scan(ctx context.Context) error {
+	for i := range p.scanners {
+		p.scanners[i].missed, p.scanners[i].selfLoops = 0, 0
+	}
+	broken := breaches{noTuple(), noTuple(), noTuple()}
+	err := p.overTuples(ctx, func(scan *scanner, edges []graph.Edge, first int64) bool {
+		weights, err := p.weightsOf(ctx, scan, first, len(edges))
+		if err != nil { // that of the context, which overTuples returns
+			return false
+		}
+		p.scanPart(scan, edges, weights, first, &broken)
+		return broken.far.Load() == math.MaxInt64 // later ranges cannot have an earlier breach of a lower rule
+	})
+	if err == nil {
+		err = p.explainWeighted(ctx, &broken)
+	}
+	p.tree.Tuples = p.tuples()
+	for i := range p.scanners {
+		p.tree.Tuples -= p.scanners[i].missed
+		p.tree.SelfLoops += p.scanners[i].selfLoops
+	}
+	return err
+}
+
+// weightsOf returns the weights of n tuples from number first on.
+func (v *Validator) weightsOf(ctx context.Context, s *scanner, first int64, n int) ([]float32, error) {
+	if v.source == nil {
+		return v.weights[first:][:n], nil
+	}
+	if s.weights == nil {
+		s.weights = make([]float32, v.tupleGrain)
+	}
+	return s.weights[:n], graph.Weights(ctx, v.source, v.seeds[0], v.seeds[1], s.weights[:n], first, 1)
+}
+
+// scanPart checks tuples from number first on, and adds breaches to broken. Nearly all tuples join different vertices
+// and are on no shortest path, so one branch, which is well predicted, lets the cache misses of many tuples overlap.
+func (p *paths) scanPart(scan *scanner, edges []graph.Edge, weights []float32, first int64, broken *breaches) {
+	distance := p.distance
+	for i, w := range weights[:len(edges)] {
+		a, b := edges[i].Ends()
+		if uint64(a) >= uint64(len(distance)) || uint64(b) >= uint64(len(distance)) {
+			broken.changed.put(first + int64(i))
+			return
+		}
+		dA, dB := distance[a], distance[b]
+		if a != b && dA+w > dB && dB+w > dA {
+			continue
+		}
+		switch {
+		case !p.isReached(a) && !p.isReached(b):
+			scan.missed++
+		case !p.isReached(a) || !p.isReached(b):
+			broken.unspanned.put(first + int64(i))
+		case dA+w < dB || dB+w < dA:
+			broken.far.put(first + int64(i))
+			return
+		case a == b:
+			scan.selfLoops++
+		default: // one way is exactly as short
+			if dA+w == dB && p.parent[b] == a {
+				clearBit(p.pending, uint64(b))
+			}
+			if dB+w == dA && p.parent[a] == b {
+				clearBit(p.pending, uint64(a))
+			}
+		}
+	}
+}
+
+func (p *paths) isReached(v graph.Vertex) bool { return p.parent[v] != graph.Unreached }
+
+// explainTuple describes a breach of rule 3 or 4, or returns nil.
+func (p *paths) explainWeighted(ctx context.Context, b *breaches) error {
+	rule, i := RulePathLength, b.far.Load()
+	if i == math.MaxInt64 {
+		rule, i = RulePathSpan, b.unspanned.Load()
+	}
+	if at := b.changed.Load(); at != math.MaxInt64 {
+		return fmt.Errorf("validating: tuple %d changed since the validator was made; nothing may write to the tuples", at)
+	}
+	if i == math.MaxInt64 {
+		return nil
+	}
+	scan := scanner{made: make([]graph.Edge, 1), weights: make([]float32, 1)}
+	if p.source == nil {
+		scan.made[0] = p.edges[i]
+	} else if err := p.source.Generate(ctx, scan.made, i, 1); err != nil {
+		return err
+	}
+	weights, err := p.weightsOf(ctx, &scan, i, 1)
+	if err != nil {
+		return err
+	}
+	a, z := scan.made[0].Ends()
+	if p.distance[a] > p.distance[z] { // from the nearer end to the farther one
+		a, z = z, a
+	}
+	if rule == RulePathSpan {
+		return p.breach(rule, []graph.Vertex{a, z},
+			"tuple %d joins vertex %d at distance %v to vertex %d, which is unreached", i, a, p.distance[a], z)
+	}
+	return p.breach(rule, []graph.Vertex{a, z}, "tuple %d of weight %v joins vertex %d at distance %v to vertex %d at "+
+		"distance %v, which is more than their sum %v", i, weights[0], a, p.distance[a], z, p.distance[z],
+		p.distance[a]+weights[0])
+}
+
+// explainTreeEdge describes a breach of rule 5 by the lowest vertex, or returns nil.
+func (p *paths) explainTreeEdge() error {
+	i := slices.IndexFunc(p.pending, func(word uint64) bool { return word != 0 })
+	if i < 0 {
+		return nil
+	}
+	v := graph.Vertex(i*64 + bits.TrailingZeros64(p.pending[i]))
+	u := p.parent[v]
+	return p.breach(RulePathTuple, []graph.Vertex{v, u}, "vertex %d at distance %v has parent %d at distance %v, but no "+
+		"tuple of the two has a weight that gives this sum", v, p.distance[v], u, p.distance[u])
+}

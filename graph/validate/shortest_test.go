@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// weighted is a result of kernel 3 for a sample.
+type weighted struct {
+	sample
+	weights  []float32
+	parent   []graph.Vertex
+	distance []float32
+}
+
+// judge checks the rules of kernel 3 one by one and slowly. It returns the broken rule, or 0, and the tuple or the
+// vertex that the error names.
+func (w weighted) judge() (rule Rule, at int) {
+	if verdict := judge(w.sample, w.parent); verdict.rule == RuleTree || verdict.rule == RuleTreeLevel {
+		return RulePathTree, int(verdict.vertex)
+	}
+	for v, d := range w.distance {
+		reached := w.parent[v] != graph.Unreached
+		switch {
+		case reached && (math.IsNaN(float64(d)) || math.IsInf(float64(d), 0) || math.Signbit(float64(d))),
+			graph.Vertex(v) == w.root && d != 0, !reached && !math.IsInf(float64(d), 1):
+			return RulePathDistance, v
+		}
+	}
+	split, tight := -1, map[[2]graph.Vertex]bool{}
+	for i, e := range w.edges {
+		a, b := e.Ends()
+		for _, ends := range [][2]graph.Vertex{{a, b}, {b, a}} {
+			from, to := ends[0], ends[1]
+			sum := w.distance[from] + w.weights[i]
+			switch in, out := w.parent[from] != graph.Unreached, w.parent[to] == graph.Unreached; {
+			case in && out:
+				if split < 0 {
+					split = i
+				}
+			case in && sum < w.distance[to]:
+				return RulePathLength, i
+			case in && sum == w.distance[to] && from != to:
+				tight[[2]graph.Vertex{from, to}] = true
+			}
+		}
+	}
+	if split >= 0 {
+		return RulePathSpan, split
+	}
+	for v, p := range w.parent {
+		if p != graph.Unreached && graph.Vertex(v) != w.root && !tight[[2]graph.Vertex{p, graph.Vertex(v)}] {
+			return RulePathTuple, v
+		}
+	}
+	return 0, 0
+}
+
+// check compares the validator with the slow checker, and a valid result with the search of package graph.
+func (w weighted) check(t interface{ Fatalf(string, ...any) }) {
+	csr, _ := graph.NewWeightedCSR(w.edges, w.weights, w.vertices)
+	_, unique, _ := csr.ShortestPaths(w.root)
+	rule, at := w.judge()
+	same := slices.EqualFunc(unique, w.distance, func(a, b float32) bool {
+		return math.Float32bits(a) == math.Float32bits(b)
+	})
+	if rule == 0 && !same {
+		t.Fatalf("%+v: no rule is broken, but the distances are %v", w, unique)
+	}
+	for _, threads := range []int{1, 2} {
+		v, err := New(w.edges, w.vertices, threads)
+		if err == nil {
+			err = v.SetWeights(w.weights)
+		}
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		v.vertexGrain, v.tupleGrain = 64, 5
+		tree, err := v.ShortestPaths(context.Background(), w.root, w.parent, w.distance)
+		var broken *Violation
+		switch {
+		case rule == 0:
+			want := judge(weighted{sample: w.sample, parent: w.parent}.levels())
+			if err != nil || tree.Tuples != want.tree.Tuples || tree.SelfLoops != want.tree.SelfLoops ||
+				tree.Reached != want.tree.Reached {
+				t.Fatalf("%+v: %v, %+v, want %+v", w, err, tree, want)
+			}
+		case !errors.As(err, &broken) || broken.Rule != rule || !strings.Contains(err.Error(), "of kernel 3"):
+			t.Fatalf("%+v: %v; want rule %v at %d", w, err, rule, at)
+		case (rule == RulePathLength || rule == RulePathSpan) &&
+			!strings.HasPrefix(broken.Text, fmt.Sprintf("tuple %d ", at)),
+			rule != RulePathLength && rule != RulePathSpan && broken.Vertices[0] != graph.Vertex(at):
+			t.Fatalf("%+v: %v; want rule %v at %d", w, err, rule, at)
+		}
+	}
+}
+
+// levels returns the sample with the parents of a breadth-first search, for the counts of the component.
+func (w weighted) levels() (sample, []graph.Vertex) {
+	csr, _ := graph.NewCSR(w.edges, w.vertices)
+	parent, _, _ := csr.Search(w.root)
+	return w.sample, parent
+}
+
+// Weights are drawn from few, so that sums are equal, and some are lost in rounding.
+func TestShortestPathsAgreeWithTheSlowChecker(t *testing.T) {
+	negativeZero := float32(math.Copysign(0, -1))
+	weight := rapid.SampledFrom([]float32{0, 0.25, 0.5, 1, 0x1p-27, 1e-42, negativeZero, 0.1, 0.7})
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(1, 10).Draw(t, "vertices")
+		vertex := rapid.Custom(func(t *rapid.T) graph.Vertex {
+			return graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex"))
+		})
+		edge := rapid.Custom(func(t *rapid.T) graph.Edge { return graph.MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
+		w := weighted{sample: sample{"", rapid.SliceOfN(edge, 0, 30).Draw(t, "tuples"), n, vertex.Draw(t, "root")}}
+		w.weights = rapid.SliceOfN(weight, len(w.edges), len(w.edges)).Draw(t, "weights")
+		csr, err := graph.NewWeightedCSR(w.edges, w.weights, n)
+		if err == nil {
+			w.parent, w.distance, err = csr.ShortestPaths(w.root)
+		}
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			v := vertex.Draw(t, "changed")
+			switch rapid.IntRange(0, 2).Draw(t, "what") {
+			case 0:
+				w.parent[v] = rapid.OneOf(vertex, rapid.SampledFrom([]graph.Vertex{-1, -2, graph.Vertex(n)})).Draw(t, "parent")
+			case 1:
+				w.distance[v] = rapid.SampledFrom([]float32{0, negativeZero, 0.25, 0.6, -1, 8, graph.Infinity(),
+					-graph.Infinity(), graph.UnwrittenDistance(), math.Nextafter32(w.distance[v], 9)}).Draw(t, "distance")
+			case 2:
+				w.parent[v], w.distance[v] = graph.Unreached, graph.Infinity()
+			}
+		}
+		w.check(t)
+	})
+}
+
+// The reference accepts both: the parents are a cycle, but each tree edge is exactly long enough.
+func TestCyclesWhereWeightsAreLost(t *testing.T) {
+	for _, lost := range []float32{0, 0x1p-27} {
+		w := weighted{
+			sample:   sample{"", []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)}, 3, 0},
+			weights:  []float32{0.5, lost},
+			parent:   []graph.Vertex{0, 2, 1},
+			distance: []float32{0, 0.5, 0.5},
+		}
+		if rule, _ := w.judge(); rule != RulePathTree {
+			t.Errorf("weight %v: %v", lost, rule)
+		}
+		w.check(t)
+	}
+}
+
+// Weights of a source are made again, in parts.
+func TestShortestPathsOfASource(t *testing.T) {
+	for _, name := range []string{"kron:8", "grid2d:20"} {
+		s, err := graph.ParseSource(name, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := weighted{sample: sample{name, make([]graph.Edge, s.Tuples()), s.Vertices(), 0}}
+		w.weights = make([]float32, s.Tuples())
+		err = errors.Join(s.Generate(t.Context(), w.edges, 0, 1), graph.Weights(t.Context(), s, 7, 8, w.weights, 0, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.root, _ = w.edges[0].Ends()
+		csr, _ := graph.NewWeightedCSR(w.edges, w.weights, w.vertices)
+		if w.parent, w.distance, err = csr.ShortestPaths(w.root); err != nil {
+			t.Fatal(err)
+		}
+		w.check(t)
+		v, err := NewFromSource(t.Context(), s, make([]graph.Edge, 100), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.ShortestPaths(t.Context(), w.root, w.parent, w.distance); err == nil {
+			t.Error("validated without weights")
+		}
+		v.SetWeightSeeds(7, 8)
+		v.tupleGrain = 64
+		if _, err := v.ShortestPaths(t.Context(), w.root, w.parent, w.distance); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		far := graph.Vertex(0)
+		for u, d := range w.distance {
+			if w.parent[u] != graph.Unreached && d > w.distance[far] {
+				far = graph.Vertex(u)
+			}
+		}
+		w.distance[far] += 4
+		w.check(t)
+		if _, err := v.ShortestPaths(t.Context(), w.root, w.parent, w.distance); err == nil {
+			t.Errorf("%s: accepted a distance that is too large", name)
+		}
+	}
+}
+
+func TestSetWeightsRefusesWeights(t *testing.T) {
+	edges := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)}
+	v, err := New(edges, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, weights := range map[string][]float32{
+		"want as many": {1}, "tuple 1 is -0.5": {0, -0.5}, "tuple 0 is NaN": {graph.UnwrittenDistance(), 1},
+		"tuple 1 is +Inf": {1, graph.Infinity()}, "tuple 0 is 3.68934": {1 << 65, 0},
+	} {
+		if err := v.SetWeights(weights); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %s", weights, err, want)
+		}
+	}
+	parent, distance := make([]graph.Vertex, 3), make([]float32, 3)
+	v.OverwritePaths(parent, distance)
+	if parent[2] != graph.Unwritten || !math.IsNaN(float64(distance[2])) {
+		t.Errorf("overwritten with %v, %v", parent, distance)
+	}
+	if err := v.SetWeights([]float32{1, 1 << 64}); err != nil {
+		t.Error(err)
+	}
+	if _, err := v.ShortestPaths(t.Context(), 0, parent, distance[:2]); err == nil || errors.As(err, new(*Violation)) {
+		t.Errorf("with two distances: %v", err)
+	}
+}
+
+// BenchmarkShortestPaths validates a correct result of kernel 3 on one thread.
+func BenchmarkShortestPaths(b *testing.B) {
+	k := graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	edges, weights := make([]graph.Edge, k.Tuples()), make([]float32, k.Tuples())
+	err := errors.Join(k.Generate(b.Context(), edges, 0, 0), graph.Weights(b.Context(), k, 0, 0, weights, 0, 0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	csr, _ := graph.NewWeightedCSR(edges, weights, k.Vertices())
+	root, _ := edges[0].Ends()
+	parent, distance, _ := csr.ShortestPaths(root)
+	v, err := New(edges, k.Vertices(), 1)
+	if err == nil {
+		err = v.SetWeights(weights)
+	}
+	for b.Loop() {
+		if err == nil {
+			_, err = v.ShortestPaths(b.Context(), root, parent, distance)
+		}
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k.Tuples()), "ns/tuple")
+}
