@@ -17,4 +17,4 @@ cuda: ## the engines for NVIDIA GPUs, here; needs a CUDA toolkit
 	bash cuda/build.sh
 
 clean:
-	rm -f teps teps-rank teps-engine-cuda teps-engine-cuda-literature teps-host-cuda
+	rm -f teps teps-engine-cuda teps-engine-cuda-literature teps-host-cuda

@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	},
 	"distributed/comm": {"internal/team"},
 	"distributed/mpi": {
-		"graph", "plugins", "distributed", "distributed/comm", "internal/child", "internal/team",
+		"graph", "plugins", "distributed", "distributed/comm", "internal/child", "internal/mpi", "internal/team",
 	},
 	"power":             {},
 	"power/meters":      {"power", "internal/child"},
@@ -61,6 +61,7 @@ var arrows = map[string][]string{
 	"internal/kolganov": {"graph"},
 	"internal/lookup":   {},
 	"internal/memory":   {"plugins"},
+	"internal/mpi":      {},
 	"internal/parents":  {"graph", "internal/memory", "internal/team"},
 	"internal/regular":  {},
 	"internal/team":     {},
@@ -78,7 +79,6 @@ var arrows = map[string][]string{
 	"reports/text":    {"plugins", "power", "record", "compare", "reports", "reports/parts", "internal/units"},
 	"reports/formats": {"record", "reports", "reports/parts", "reports/page", "reports/plot", "reports/text"},
 	"sweep":           {"compare", "plugins", "machine", "record", "harness", "internal/units"},
-	"cmd/teps-rank":   {"distributed/mpi"},
 	"cmd/teps": {
 		"graph", "graph/files", "graph/stats", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed",
 		"distributed/mpi", "serial",
@@ -111,10 +111,10 @@ var libraries = map[string][]string{
 	"golang.org/x/term":     {"cmd/teps"},
 	"golang.org/x/sys/cpu":  {"internal/lookup"},
 	"golang.org/x/sys/unix": {
-		"cmd/teps-rank", "distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
+		"distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
 	},
 	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
-	"github.com/ebitengine/": {"power/meters"},
+	"github.com/ebitengine/": {"internal/mpi", "power/meters"},
 
 	"google.golang.org/protobuf/": {"graph/files", "graph/files/internal/osmpb"},
 }
@@ -137,6 +137,8 @@ var unsafeFiles = []string{
 	"graph/validate/hugepages_linux.go",
 	"internal/memory/heap.go",
 	"internal/memory/mapped_linux.go",
+	"internal/mpi/comm.go",
+	"internal/mpi/library.go",
 	"internal/team/pin_linux.go",
 	"native/library_cgo.go",
 	"plugins/rpc/mapping.go",

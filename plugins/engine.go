@@ -105,7 +105,7 @@ type Description struct {
 	Name    string `json:"name"`    // one lower-case word
 	Version string `json:"version"` // of the engine, not of the protocol
 	Summary string `json:"summary"` // one sentence: method and hardware
-	// Unavailable says in one sentence what is missing here (no GPU, no driver, no mpirun). Empty: ready to run.
+	// Unavailable says in one sentence what is missing here (no GPU, no driver, no MPI). Empty: ready to run.
 	Unavailable string   `json:"unavailable,omitempty"`
 	Devices     []Device `json:"devices,omitempty"` // hardware that it would run on
 	Options     []Option `json:"-"`                 // that a user may set; a record has only the values

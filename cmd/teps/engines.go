@@ -308,6 +308,22 @@ func serveEngineCommand(engines catalog) *cobra.Command {
 	}
 }
 
+// mpiRankCommand is one rank of the engine mpi.
+func mpiRankCommand() *cobra.Command {
+	c := &cobra.Command{Use: mpi.RankCommand, Short: "Be a rank under MPI (used by the engine mpi)", Hidden: true,
+		Args: exactArgs(0, "no arguments")}
+	ranks := c.Flags().Int("ranks", 0, "number of ranks that were started")
+	threads := c.Flags().Int("threads", 0, "threads of a rank")
+	socket := c.Flags().String("socket", "", "socket of the engine, if it is on the same host as rank 0")
+	c.RunE = func(*cobra.Command, []string) error {
+		if *ranks < 1 || *threads < 1 {
+			return usage("%s is started by the engine mpi; run teps run --engine mpi instead", c.CommandPath())
+		}
+		return mpi.Rank(*ranks, *threads, *socket)
+	}
+	return c
+}
+
 // hostDevice returns the program of --host-device, or nil for the CPU. It starts the program to check for its device;
 // without one, auto means the CPU.
 func hostDevice(ctx context.Context, text string, host harness.Host) (*record.EngineSpec, error) {

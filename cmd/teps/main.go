@@ -164,7 +164,7 @@ teps completion --help says how a shell completes engines, options and files.`,
 	root.AddCommand(
 		runCommand(engines), sweepCommand(engines), enginesCommand(engines), machineCommand(), generateCommand(),
 		graphCommand(), reportCommand(), compareCommand(), listCommand(), conformCommand(engines),
-		newEngineCommand(engines), serveEngineCommand(engines),
+		newEngineCommand(engines), serveEngineCommand(engines), mpiRankCommand(),
 	)
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false

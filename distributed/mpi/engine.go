@@ -2,9 +2,9 @@
 
 // Package mpi is the engine of package distributed with ranks that are MPI processes, on one host or several.
 //
-// The engine (engine.go) starts mpirun with the program teps-rank for every graph (job.go). It sends requests to rank 0
-// (wire.go), which passes them on to the other ranks and collects their reports (serve.go). Ranks exchange messages
-// through MPI (group.go, built with the tag mpi).
+// The engine (engine.go) starts a launcher (launcher.go) with teps itself as ranks for every graph (job.go). It sends
+// requests to rank 0 (wire.go), which passes them on to the other ranks and collects their reports (serve.go). Ranks
+// exchange messages through MPI (group.go).
 package mpi
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/mpi"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -25,16 +26,12 @@ func New() plugins.Engine { return plugins.New(describe, build) }
 
 func describe() (plugins.Description, error) {
 	d := distributed.Describe("mpi",
-		"The distributed search with ranks that are MPI processes, on one host or several; it runs mpirun itself.", 2)
-	d.Options = append(d.Options,
-		plugins.Option{Name: "hosts", Kind: plugins.Text,
-			Meaning: "hosts and their slots, h1:2,h2:2 or h1:2;h2:2; empty: this host, or those in the arguments of mpirun"},
-		plugins.Option{Name: "mpirun", Kind: plugins.Text, Meaning: "more arguments of mpirun, separated by blanks"},
-	)
+		"The distributed search with ranks that are MPI processes, on one host or several; it starts them itself.", 2)
+	d.Options = append(d.Options, launcherOptions()...)
 	d.WantsRecipe = true
-	_, rank, err := programs()
+	_, _, err := findLauncher("mpirun", "hydra", "srun")
 	if err == nil {
-		err = check(rank)
+		_, err = mpi.Open()
 	}
 	if err != nil {
 		d.Unavailable = err.Error()

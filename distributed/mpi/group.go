@@ -1,49 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build mpi
-
 package mpi
-
-/*
-#cgo pkg-config: ompi-c
-#include <mpi.h>
-
-// Macros of mpi.h that cgo cannot use.
-static MPI_Comm teps_world(void) { return MPI_COMM_WORLD; }
-static int teps_isend(const void *message, int n, int to, MPI_Comm c, MPI_Request *request) {
-	return MPI_Isend(message, n, MPI_UINT32_T, to, 0, c, request);
-}
-static int teps_irecv(void *into, int n, int from, MPI_Comm c, MPI_Request *request) {
-	return MPI_Irecv(into, n, MPI_UINT32_T, from, 0, c, request);
-}
-static int teps_ialltoall(const void *send, void *receive, int n, MPI_Comm c, MPI_Request *request) {
-	return MPI_Ialltoall(send, n, MPI_UINT32_T, receive, n, MPI_UINT32_T, c, request);
-}
-// teps_arrived receives an empty message from rank 0 and returns 1, or 0 if there is none.
-static int teps_arrived(MPI_Comm c) {
-	int flag = 0;
-	MPI_Iprobe(0, 0, c, &flag, MPI_STATUS_IGNORE);
-	if (flag) MPI_Recv(NULL, 0, MPI_UINT32_T, 0, 0, c, MPI_STATUS_IGNORE);
-	return flag;
-}
-// teps_local returns the place of this rank among those of its host, and how many these are.
-static void teps_local(int *rank, int *size) {
-	MPI_Comm host;
-	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-	MPI_Comm_rank(host, rank);
-	MPI_Comm_size(host, size);
-	MPI_Comm_free(&host);
-}
-static int teps_complete(int n, MPI_Request *requests) {
-	int flag = 0;
-	MPI_Testall(n, requests, &flag, MPI_STATUSES_IGNORE);
-	return flag;
-}
-static int teps_waitall(int n, MPI_Request *requests) {
-	return MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
-}
-*/
-import "C"
 
 import (
 	"cmp"
@@ -57,26 +14,25 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/internal/mpi"
 	"github.com/tepsbench/teps/internal/team"
 )
 
-// group is a group of MPI processes. One goroutine on one thread makes all calls of a process (MPI_THREAD_FUNNELED). If
-// a call fails, MPI ends the whole job.
+// group is a group of MPI processes. One goroutine on one thread makes all calls of a process. If a call fails, the
+// rank ends the whole job.
 //
 // An exchange begins with one block of eagerWords words from every rank to every other: the length of the message, its
 // position in shared memory (share.go), the values to add up, and the message if it fits. Longer messages that are not
 // in shared memory follow. So a level takes one collective call on one host, and no rank waits for a message of unknown
 // length.
 type group struct {
-	comm       C.MPI_Comm
+	mpi        *mpi.Comm
 	system     string
 	rank, size int
 	send       []uint32   // [size] blocks
 	received   []uint32   // [size] blocks that MPI has delivered
 	receive    [][]uint32 // [size] the blocks of a call, in received or in shared memory
 	long       [][]uint32 // [sender] long messages
-	requests   []C.MPI_Request
-	pins       runtime.Pinner // long messages
 	shared     shared
 	yielded    *time.Time // when the process last yielded
 	idle       team.Idler // of WhileIdle, until it has no more to do
@@ -104,16 +60,15 @@ func (g *group) yield() {
 // finish ends MPI.
 //
 // A rank gets as many processors as threads if its host has enough for all its ranks: otherwise the system now and then
-// puts two ranks on one, and all wait for both. A rank that mpirun has bound stays where it is.
+// puts two ranks on one, and all wait for both. A rank that its launcher has bound stays where it is.
 //
 // Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a killed process remain. So they
 // get a directory, which is removed as soon as all ranks have opened them.
-func Start(ranks, threads int) (world World, finish func(), err error) {
+func Start(ranks, threads int) (world World, finish func() error, err error) {
 	return start(ranks, threads, system())
 }
 
-func start(ranks, threads int, system string) (world World, finish func(), err error) {
-	runtime.LockOSThread()
+func start(ranks, threads int, system string) (World, func() error, error) {
 	// Where there is no /dev/shm, Open MPI uses the job's directory.
 	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil {
 		defer dir.Remove()
@@ -122,34 +77,28 @@ func start(ranks, threads int, system string) (world World, finish func(), err e
 			os.Setenv(name, cmp.Or(os.Getenv(name), dir.Path()))
 		}
 	}
-	var provided C.int
-	if C.MPI_Init_thread(nil, nil, C.MPI_THREAD_FUNNELED, &provided) != C.MPI_SUCCESS {
-		return nil, nil, fmt.Errorf("mpi: start: MPI_Init_thread failed")
+	library, err := mpi.Open()
+	if err != nil {
+		return nil, nil, err
 	}
-	var place, here C.int
-	C.teps_local(&place, &here)
-	if team.Bind(int(place), int(here), threads) {
+	world, err := library.Init(ranks)
+	if err != nil {
+		return nil, nil, err
+	}
+	place, here, err := world.OnHost()
+	if err != nil {
+		return nil, nil, err
+	}
+	if team.Bind(place, here, threads) {
 		runtime.GOMAXPROCS(threads)
 	}
-	g := newGroup(C.teps_world(), system, &time.Time{})
-	if g.size != ranks {
-		C.MPI_Finalize() // removes the directory that a process without a launcher makes
-		return nil, nil, fmt.Errorf("mpi: start: started as one of %d ranks, but MPI counts %d: mpirun belongs to another "+
-			"MPI than the one that teps-rank was built with; put the right mpirun first in PATH, or build teps-rank again",
-			ranks, g.size)
-	}
+	g := newGroup(world, system, &time.Time{})
 	comm.Allreduce(g, nil) // wait for all
-	return g, func() { C.MPI_Finalize() }, nil
+	return g, library.Finalize, nil
 }
 
-func newGroup(comm C.MPI_Comm, system string, yielded *time.Time) *group {
-	var rank, size C.int
-	C.MPI_Comm_rank(comm, &rank)
-	C.MPI_Comm_size(comm, &size)
-	g := &group{
-		comm: comm, system: system, rank: int(rank), size: int(size), yielded: yielded,
-		requests: make([]C.MPI_Request, 0, 2*int(size)),
-	}
+func newGroup(c *mpi.Comm, system string, yielded *time.Time) *group {
+	g := &group{mpi: c, system: system, rank: c.Rank(), size: c.Size(), yielded: yielded}
 	g.send, g.received = make([]uint32, g.size*eagerWords), make([]uint32, g.size*eagerWords)
 	g.receive = slices.Collect(slices.Chunk(g.received, eagerWords))
 	g.long = make([][]uint32, g.size)
@@ -158,13 +107,21 @@ func newGroup(comm C.MPI_Comm, system string, yielded *time.Time) *group {
 	return g
 }
 
+// must ends all ranks if a call of MPI has failed: messages between them are lost.
+func (g *group) must(err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "teps: rank %d: %v\n", g.rank, err)
+		g.mpi.Abort(1)
+	}
+}
+
 func (g *group) Rank() int      { return g.rank }
 func (g *group) Size() int      { return g.size }
 func (g *group) System() string { return g.system }
 
 func (g *group) Split(color, key int) comm.Group {
-	var part C.MPI_Comm
-	C.MPI_Comm_split(g.comm, C.int(color), C.int(key), &part)
+	part, err := g.mpi.Split(color, key)
+	g.must(err)
 	return newGroup(part, g.system, g.yielded)
 }
 
@@ -177,13 +134,10 @@ func (g *group) doIdle() {
 }
 
 func (g *group) wait() {
-	n, first := C.int(len(g.requests)), unsafe.SliceData(g.requests)
-	for g.idle != nil && C.teps_complete(n, first) == 0 {
+	for g.idle != nil && !g.mpi.Test() {
 		g.doIdle()
 	}
-	C.teps_waitall(n, first) // returns at once if they are complete
-	g.requests = g.requests[:0]
-	g.pins.Unpin()
+	g.must(g.mpi.Wait()) // returns at once if they are complete
 }
 
 func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
@@ -198,7 +152,7 @@ func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
 	if g.shared.all {
 		g.meet()
 	} else {
-		C.teps_ialltoall(g.pin(g.send), g.pin(g.received), eagerWords, g.comm, g.request())
+		g.mpi.Ialltoall(bytesOf(g.send), bytesOf(g.received), eagerWords*wordBytes)
 		g.wait()
 	}
 	clear(values)
@@ -216,8 +170,8 @@ func (g *group) blockFor(k int) []uint32 { return g.send[k*eagerWords:][:eagerWo
 
 // fill writes the block of a message, and the message to shared memory if it is long.
 func (g *group) fill(block, message []uint32, values []int64) {
-	if len(message) > math.MaxInt32 {
-		panic(fmt.Sprintf("mpi: a message has %d words, more than MPI can count; use more ranks", len(message)))
+	if len(message) > math.MaxUint32 {
+		panic(fmt.Sprintf("mpi: a message has %d words, more than 32 bits can count; use more ranks", len(message)))
 	}
 	block[0], block[1] = uint32(len(message)), 0
 	for i, v := range values {
@@ -248,31 +202,23 @@ func (g *group) finish(send, receive [][]uint32) {
 				g.long[from] = make([]uint32, n)
 			}
 			receive[from] = g.long[from][:n]
-			C.teps_irecv(g.pin(receive[from]), C.int(n), C.int(from), g.comm, g.request())
+			g.mpi.Irecv(bytesOf(receive[from]), from)
 		}
 	}
 	for k := 1; k < g.size; k++ {
 		to := (g.rank + k) % g.size
 		n, position := len(send[to]), g.blockFor(to)[1]
 		if n > eagerWords-eagerHeader && (position == 0 || g.shared.peers[to] == nil) {
-			C.teps_isend(g.pin(send[to]), C.int(n), C.int(to), g.comm, g.request())
+			g.mpi.Isend(bytesOf(send[to]), to)
 		}
 	}
-	if len(g.requests) > 0 {
-		g.wait()
-	}
+	g.wait()
 }
 
-// pin keeps a message in its place until all requests are complete.
-func (g *group) pin(message []uint32) unsafe.Pointer {
-	first := unsafe.SliceData(message)
-	g.pins.Pin(first)
-	return unsafe.Pointer(first)
-}
+const wordBytes = 4
 
-func (g *group) request() *C.MPI_Request {
-	g.requests = g.requests[:len(g.requests)+1]
-	return &g.requests[len(g.requests)-1]
+func bytesOf(words []uint32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*wordBytes)
 }
 
 // Await polls, and sleeps between polls after a while: a rank that waits inside MPI keeps a processor busy.
@@ -280,12 +226,12 @@ func (g *group) Await() {
 	defer func() { *g.yielded = time.Now() }() // rank 0 has waited for the engine, the others have slept
 	if g.rank == 0 {
 		for k := 1; k < g.size; k++ {
-			C.teps_isend(nil, 0, C.int(k), g.comm, g.request())
+			g.mpi.Isend(nil, k)
 		}
 		g.wait()
 		return
 	}
-	for start, wait := time.Now(), 20*time.Microsecond; C.teps_arrived(g.comm) == 0; {
+	for start, wait := time.Now(), 20*time.Microsecond; !g.mpi.Probe(0); {
 		if time.Since(start) < time.Millisecond {
 			g.yield()
 			continue
@@ -293,4 +239,6 @@ func (g *group) Await() {
 		time.Sleep(wait)
 		wait = min(2*wait, time.Millisecond)
 	}
+	g.mpi.Irecv(nil, 0)
+	g.wait()
 }

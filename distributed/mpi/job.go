@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/tepsbench/teps/distributed"
@@ -22,73 +21,17 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// job is one run of mpirun with its ranks. There is one for every graph, because the number of ranks is an option.
+// job is one run of a launcher with its ranks. There is one for every graph, because the number of ranks is an option.
 //
-// Rank 0 talks to the engine through the standard input and output of mpirun, at about 50 MB/s, or, if both are on one
-// host, through a socket, which is a hundred times as fast.
+// Rank 0 talks to the engine through the standard input and output of the launcher, at about 50 MB/s, or, if both are
+// on one host, through a socket, which is a hundred times as fast.
 type job struct {
+	launcher   string
 	process    *child.Process
 	output     *child.Tail // standard error
 	stdin      io.Closer
 	connection net.Conn // nil: standard input and output are used
 	wire       *wire
-}
-
-// programs finds mpirun and teps-rank. Where several MPIs are installed, Debian calls that of Open MPI mpirun.openmpi.
-// teps-rank may be in the directory of this program instead of PATH.
-func programs() (mpirun, rank string, err error) {
-	if mpirun, err = exec.LookPath("mpirun.openmpi"); err != nil {
-		if mpirun, err = exec.LookPath("mpirun"); err != nil {
-			return "", "", errors.New("mpirun was not found in PATH; install Open MPI (on Debian: apt-get install openmpi-bin)")
-		}
-	}
-	if self, err := os.Executable(); err == nil {
-		if rank, err = exec.LookPath(filepath.Join(filepath.Dir(self), "teps-rank")); err == nil {
-			return mpirun, rank, nil
-		}
-	}
-	if rank, err = exec.LookPath("teps-rank"); err != nil {
-		return "", "", errors.New("teps-rank was found neither in the directory of this program nor in PATH; build it " +
-			"there with go build -tags mpi ./cmd/teps-rank (on Debian: apt-get install libopenmpi-dev)")
-	}
-	rank, err = filepath.Abs(rank)
-	return mpirun, rank, err
-}
-
-// check returns an error if teps-rank does not run, because it was built without MPI or its libraries are missing, or
-// if its version is wrong.
-func check(rank string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, rank, "-version").CombinedOutput()
-	text := strings.TrimSpace(string(out))
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s does not run (%w): %s", rank, err, text)
-	case text != Version:
-		return wrongVersion(text)
-	}
-	return nil
-}
-
-func wrongVersion(v string) error {
-	return fmt.Errorf("teps-rank is of version %q, this program of version %q; build both from the same source",
-		v, Version)
-}
-
-func commandLine(options plugins.Settings, ranks int, program, socket string) []string {
-	args := []string{"-np", strconv.Itoa(ranks)}
-	if os.Geteuid() == 0 {
-		args = append(args, "--allow-run-as-root")
-	}
-	if hosts := options.Text("hosts"); hosts != "" {
-		args = append(args, "--host", strings.ReplaceAll(hosts, ";", ","))
-	} else {
-		args = append(args, "--oversubscribe") // any number of ranks on this host
-	}
-	args = append(args, strings.Fields(options.Text("mpirun"))...)
-	return append(args, program, "-ranks", strconv.Itoa(ranks), "-threads", strconv.Itoa(options.Int("threads")),
-		"-socket", socket)
 }
 
 const (
@@ -98,9 +41,13 @@ const (
 
 // launch starts a job and waits until rank 0 answers.
 func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, error) {
-	mpirun, program, err := programs()
+	l, path, err := findLauncher(options.Text("launcher"))
 	if err != nil {
 		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the program of teps: %w", err)
 	}
 	dir, err := child.NewDir(dirPrefix)
 	if err != nil {
@@ -110,12 +57,14 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	err = os.WriteFile(space, make([]byte, dirMiB<<20), 0o600)
 	_ = os.Remove(space)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("mpirun needs %d MiB for temporary files in %s: %w; free some space, or set "+
-			"TMPDIR to another directory", dirMiB, filepath.Dir(dir.Path()), err), dir.Remove())
+		return nil, errors.Join(fmt.Errorf("%s needs %d MiB for temporary files in %s: %w; free some space, or set "+
+			"TMPDIR to another directory", l.name, dirMiB, filepath.Dir(dir.Path()), err), dir.Remove())
 	}
 	socket := filepath.Join(dir.Path(), "rank0")
-	j := &job{output: child.NewTail("There are not enough slots", "ssh: ", "Host key verification failed")}
-	cmd := exec.Command(mpirun, commandLine(options, ranks, program, socket)...)
+	j := &job{launcher: l.name,
+		output: child.NewTail("teps: ", "There are not enough slots", "ssh: ", "Host key verification failed")}
+	cmd := exec.Command(path, l.commandLine(ranks, options, self, RankCommand, "--ranks", strconv.Itoa(ranks), "--threads",
+		strconv.Itoa(options.Int("threads")), "--socket", socket)...)
 	// Ranks choose their processors (Start), and yield them while they wait. The user's values come later and win. If
 	// mpirun fails early, it leaves files in TMPDIR.
 	cmd.Env = []string{"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}
@@ -127,8 +76,8 @@ func launch(ctx context.Context, ranks int, options plugins.Settings) (*job, err
 	listener, err := net.Listen("unix", socket)
 	if err = errors.Join(inErr, outErr, err); err == nil {
 		defer listener.Close() // an accepted connection stays open
-		// On SIGTERM mpirun ends all ranks, here and on other hosts.
-		j.process, err = child.Start(cmd, syscall.SIGTERM, func() {
+		// On SIGTERM launchers end all ranks, here and on other hosts.
+		j.process, err = child.Start(cmd, l.orphaned, func() {
 			_ = dir.Remove()
 			child.Sweep() // what ranks leave that end in MPI_Init
 		})
@@ -163,7 +112,8 @@ func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.
 	select {
 	case h := <-greeted:
 		if h.Version != Version {
-			return wrongVersion(h.Version)
+			return fmt.Errorf("the ranks are of version %q, this program of version %q; install the same teps on all hosts",
+				h.Version, Version)
 		}
 		if !h.Socket {
 			return nil
@@ -182,7 +132,7 @@ func (j *job) connect(ctx context.Context, l net.Listener, out io.Reader, in io.
 
 const ( // a call returns within 3 s of the end of its context
 	cancelTime = 1500 * time.Millisecond // for ranks to stop a canceled request
-	endTime    = 1200 * time.Millisecond // for mpirun to end its ranks
+	endTime    = 1200 * time.Millisecond // for the launcher to end its ranks
 )
 
 // ask sends a request and returns the reports of all ranks. When ctx ends, it asks the ranks to stop, and ends them if
@@ -244,7 +194,7 @@ func (j *job) failure() error {
 	if strings.Contains(output, "not enough slots") {
 		hint = "; give the hosts as many slots as ranks, such as hosts=h1:2,h2:2"
 	}
-	return fmt.Errorf("mpirun ended (%s)%s; %s", j.process.State(), hint, output)
+	return fmt.Errorf("%s ended (%s)%s; %s", j.launcher, j.process.State(), hint, output)
 }
 
 // quit asks the ranks to end, and ends them if they do not.

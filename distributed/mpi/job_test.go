@@ -24,17 +24,15 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-// withLauncher puts a shell script into PATH as mpirun, and a program as teps-rank.
+// withLauncher puts a shell script into PATH as mpirun.
 func withLauncher(t *testing.T, script string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the launcher of this test is a shell script")
 	}
 	folder := t.TempDir()
-	for name, text := range map[string]string{"mpirun.openmpi": script, "teps-rank": "#!/bin/sh\necho " + Version + "\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(filepath.Join(folder, "mpirun.openmpi"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
@@ -49,7 +47,7 @@ func withStandIn(t *testing.T) (killer string) {
 		t.Fatal(err)
 	}
 	withLauncher(t, fmt.Sprintf("#!/bin/sh\necho a line printed by a library\n"+
-		"while [ \"$1\" != -ranks ]; do shift; done\n"+
+		"while [ \"$1\" != --ranks ]; do shift; done\n"+
 		"(while [ ! -e '%s' ]; do sleep 0.1; kill -0 $$ || exit; done; kill -9 $$) >/dev/null 2>&1 &\n"+
 		"exec '%s' -mpi.standin \"$2\"\n", killer, self))
 	return killer
@@ -152,7 +150,7 @@ func TestLaunchersThatFailAreErrors(t *testing.T) {
 			"mpirun ended (exit status 7); its last output: no slots are left"},
 		"leaves memory":       {"mkdir -p /dev/shm/teps-rank-$$-1\nexit 7", plugins.ErrUnavailable, "exit status 7"},
 		"prints garbage":      {"echo garbage garbage garbage", plugins.ErrUnavailable, "mpirun ended"},
-		"has another version": {`echo '{"Version":"teps-rank/1"}'; exec sleep 60`, plugins.ErrUnavailable, `"teps-rank/1"`},
+		"has another version": {`echo '{"Version":"mpi-rank/1"}'; exec sleep 60`, plugins.ErrUnavailable, `"mpi-rank/1"`},
 		"is killed":           {"kill -9 $$", plugins.ErrUnavailable, "signal: killed"},
 		"hangs":               {"exec sleep 60", context.DeadlineExceeded, ""},
 	} {
@@ -208,30 +206,6 @@ func TestFullTemporaryDirectoryIsAnError(t *testing.T) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	checkLeftovers(t)
-}
-
-// An engine whose ranks cannot run says so when it is described, not after the graph has been generated.
-func TestRanksThatCannotRunAreUnavailable(t *testing.T) {
-	for _, c := range []struct{ script, want string }{
-		{"echo teps-rank was built without MPI; exit 2", "does not run (exit status 2): teps-rank was built without MPI"},
-		{"echo teps-rank: libmpi.so.40: no such file >&2; exit 127", "libmpi.so.40: no such file"},
-		{"echo teps-rank/1", `teps-rank is of version "teps-rank/1"`},
-	} {
-		withLauncher(t, "#!/bin/sh\nexit 1\n")
-		_, rank, err := programs()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(rank, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		e := New()
-		d, err := e.Describe(t.Context())
-		if err != nil || !strings.Contains(d.Unavailable, c.want) {
-			t.Errorf("%s: got %q, %v, want %q", c.script, d.Unavailable, err, c.want)
-		}
-		e.Close()
-	}
 }
 
 func TestErrorsKeepTheirCause(t *testing.T) {

@@ -21,11 +21,11 @@ func system() string {
 // shareMemory returns n zeros and where other processes of this host find them until file is closed, or nil if the
 // system refuses. The memory has no name, so nothing remains when the process is killed.
 func shareMemory[T any](system string, n int) (memory []T, at address, file *os.File) {
-	fd, err := unix.MemfdCreate("teps-rank", unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate("teps-mpi-rank", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, address{}, nil
 	}
-	file = os.NewFile(uintptr(fd), "teps-rank")
+	file = os.NewFile(uintptr(fd), "teps-mpi-rank")
 	var element T
 	if file.Truncate(int64(n)*int64(unsafe.Sizeof(element))) == nil {
 		memory = mapMemory[T](fd, n, unix.PROT_READ|unix.PROT_WRITE)

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build mpi
-
 package mpi
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,90 +20,80 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 // runRank tests the calls of MPI as one rank.
-func runRank(ranks int) int {
+func runRank(ranks int) error {
 	host := system()
-	if rank, _ := strconv.Atoi(os.Getenv("OMPI_COMM_WORLD_RANK")); *flagHosts > 1 {
+	if *flagHosts > 1 {
+		rank, _ := strconv.Atoi(cmp.Or(os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK")))
 		host = strconv.Itoa(rank % *flagHosts)
 	}
 	world, finish, err := start(ranks, 1, host)
-	if err == nil {
-		if alone := slices.IndexFunc(world.(*group).shared.peers, func(m []uint32) bool { return m == nil }); alone >= 0 !=
-			(*flagHosts > 1) {
-			err = fmt.Errorf("%d hosts: memory of rank %d is not shared", *flagHosts, alone)
-		}
-	}
-	if err == nil {
-		err = checks.Group(world)
-	}
-	if err == nil {
-		i, j := distributed.SquareGrid(ranks).Place(world.Rank())
-		err = errors.Join(checks.Group(world.Split(j, i)), checks.Group(world.Split(i, j)))
-	}
-	if err == nil { // rank 0 comes late
-		if world.Rank() == 0 {
-			time.Sleep(10 * time.Millisecond)
-		}
-		world.Await()
-		err = checks.Group(world)
-	}
 	if err != nil {
-		fmt.Println(err)
-		return 1
+		return err
 	}
-	finish()
-	return 0
+	alone := slices.IndexFunc(world.(*group).shared.peers, func(m []uint32) bool { return m == nil })
+	if alone >= 0 != (*flagHosts > 1) {
+		return fmt.Errorf("%d hosts: memory of rank %d is not shared", *flagHosts, alone)
+	}
+	i, j := distributed.SquareGrid(ranks).Place(world.Rank())
+	for _, g := range []comm.Group{world, world.Split(j, i), world.Split(i, j)} {
+		if err := checks.Group(g); err != nil {
+			return err
+		}
+	}
+	if world.Rank() == 0 { // comes late
+		time.Sleep(10 * time.Millisecond)
+	}
+	world.Await()
+	return errors.Join(checks.Group(world), finish())
+}
+
+// launchersHere returns the names of the launchers of this machine, Open MPI's first, or skips the test.
+func launchersHere(t *testing.T) (names []string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts MPI many times")
+	}
+	var missing []error
+	for _, name := range []string{"mpirun", "hydra"} {
+		if _, _, err := findLauncher(name); err != nil {
+			missing = append(missing, err)
+		} else {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		t.Skip(errors.Join(missing...))
+	}
+	return names
 }
 
 func TestMPIRanksExchangeMessages(t *testing.T) {
-	mpirun, err := exec.LookPath("mpirun")
-	if err != nil {
-		t.Skip("mpirun was not found")
-	}
-	for _, c := range []struct{ ranks, hosts int }{{1, 1}, {2, 1}, {5, 1}, {5, 2}, {3, 3}} {
-		args := []string{"-np", strconv.Itoa(c.ranks), "--oversubscribe", os.Args[0], "-mpi.rank", strconv.Itoa(c.ranks),
-			"-mpi.hosts", strconv.Itoa(c.hosts)}
-		if os.Geteuid() == 0 {
-			args = append([]string{"--allow-run-as-root"}, args...)
+	for _, name := range launchersHere(t) {
+		for _, c := range []struct{ ranks, hosts int }{{1, 1}, {2, 1}, {5, 1}, {5, 2}, {3, 3}} {
+			l, path, err := findLauncher(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(path, l.commandLine(c.ranks, plugins.Settings{}, os.Args[0], "-mpi.rank", strconv.Itoa(c.ranks),
+				"-mpi.hosts", strconv.Itoa(c.hosts))...)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s, %d ranks on %d hosts: %v\n%s", name, c.ranks, c.hosts, err, out)
+			}
 		}
-		if out, err := exec.Command(mpirun, args...).CombinedOutput(); err != nil {
-			t.Errorf("%d ranks on %d hosts: %v\n%s", c.ranks, c.hosts, err, out)
-		}
 	}
-}
-
-var (
-	flagProgram = flag.String("mpi.teps-rank", "", "directory with teps-rank (default: the test builds it)")
-	flagHosts   = flag.Int("mpi.hosts", 1, "let ranks share memory as if they were on several hosts (used by a test)")
-)
-
-// withRank builds teps-rank and puts it into PATH.
-func withRank(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("mpirun"); err != nil {
-		t.Skip("mpirun was not found")
-	}
-	if *flagProgram != "" {
-		t.Setenv("PATH", *flagProgram+string(os.PathListSeparator)+os.Getenv("PATH"))
-		return
-	}
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-tags", "mpi", "-o", bin+"/", "github.com/tepsbench/teps/cmd/teps-rank")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build teps-rank: %v\n%s", err, out)
-	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // The cases that depend on processes, messages and memory of ranks; package distributed has the others. Each case
-// starts mpirun anew.
+// starts mpirun anew. MPICH takes part in one of them.
 func TestMPIConformance(t *testing.T) {
-	withRank(t)
+	here := launchersHere(t)
 	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
 	for set, cases := range map[string][]string{
 		"": { // as many ranks as the smallest machine has cores
@@ -114,7 +102,9 @@ func TestMPIConformance(t *testing.T) {
 			"cancel/", "close/", "report/search",
 		},
 		"ranks=6 partition=2d rows=3 fold=prefix messages=bitmaps": {"graph/kronecker-10"},
-		"ranks=3 partition=1d-source owner=modulo messages=lists":  {"graph/kronecker-10"},
+		"ranks=3 partition=1d-source owner=modulo messages=lists launcher=" + here[len(here)-1]: {
+			"graph/kronecker-10", "repeat/", "close/",
+		},
 	} {
 		options := map[string]string{}
 		for _, pair := range strings.Fields(set) {
@@ -166,9 +156,14 @@ func awaitEnd(t *testing.T, pids []int) {
 
 // A host that is killed leaves no process, no shared memory and no temporary file.
 func TestKilledHostLeavesNothing(t *testing.T) {
-	withRank(t)
+	for _, launcher := range launchersHere(t) {
+		t.Run(launcher, func(t *testing.T) { testKilledHost(t, launcher) })
+	}
+}
+
+func testKilledHost(t *testing.T, launcher string) {
 	dir := shortTempDir(t)
-	host := exec.Command(os.Args[0], "-mpi.host")
+	host := exec.Command(os.Args[0], "-mpi.host", launcher)
 	out, err := host.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -178,19 +173,22 @@ func TestKilledHostLeavesNothing(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = host.Process.Kill() })
 	line, _ := bufio.NewReader(out).ReadString('\n')
-	pids := childrenOf(host.Process.Pid) // mpirun
-	for _, mpirun := range pids {
-		pids = append(pids, childrenOf(mpirun)...)
+	pids, ranks := []int{host.Process.Pid}, []int(nil) // with all descendants; ranks have none
+	for i := 0; i < len(pids); i++ {
+		children := childrenOf(pids[i])
+		if pids = append(pids, children...); children == nil {
+			ranks = append(ranks, pids[i])
+		}
 	}
-	if len(pids) != 3 {
-		t.Fatalf("got the line %q and processes %v, want mpirun and two ranks", line, pids)
+	if pids = pids[1:]; len(ranks) != 2 {
+		t.Fatalf("got the line %q and processes %v, want two ranks", line, pids)
 	}
 	var files []string
 	for _, pid := range pids {
 		maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 		files = append(files, regexp.MustCompile(`/dev/shm/[^ \n]+`).FindAllString(string(maps), -1)...)
 	}
-	for _, rank := range pids[1:] { // so that it cannot end in order
+	for _, rank := range ranks { // so that it cannot end in order
 		_ = syscall.Kill(rank, syscall.SIGSTOP)
 	}
 	_ = host.Process.Kill()
@@ -208,39 +206,66 @@ func TestKilledHostLeavesNothing(t *testing.T) {
 }
 
 func TestErrorsNameWhatIsMissing(t *testing.T) {
-	withRank(t)
+	here := launchersHere(t)
 	e := New()
 	defer e.Close()
-	for _, c := range []struct {
-		options map[string]string
-		is      error
-		want    string
-	}{
-		{map[string]string{"hosts": "no-such-host.invalid:2"}, plugins.ErrUnavailable, "mpirun ended"},
-		{map[string]string{"mpirun": "--hostfile no-such-file"}, plugins.ErrUnavailable, "open the hostfile"},
-	} {
+	type faults []struct {
+		environment, options map[string]string
+		want                 string
+	}
+	cases := faults{
+		{map[string]string{"TEPS_MPI": "/no/such/libmpi.so"}, nil, "no MPI library opens: /no/such/libmpi.so"},
+	}
+	if here[0] == "mpirun" {
+		cases = append(cases, faults{
+			{nil, map[string]string{"hosts": "no-such-host.invalid:2"}, "mpirun ended"},
+			{nil, map[string]string{"arguments": "--hostfile no-such-file"}, "open the hostfile"},
+		}...)
+	}
+	if len(here) == 2 { // the library of one with the launcher of the other
+		cases = append(cases, faults{
+			{map[string]string{"TEPS_MPI": "libmpich.so.12"}, map[string]string{"launcher": "mpirun"}, "MPI counts 1"},
+			{map[string]string{"TEPS_MPI": "libmpi.so.40"}, map[string]string{"launcher": "hydra"}, "MPI counts 1"},
+		}...)
+	}
+	for _, c := range cases {
+		for name, value := range c.environment {
+			t.Setenv(name, value)
+		}
 		_, err := e.Construct(t.Context(), plugins.Input{Options: c.options})
-		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: got %v, want %q", c.options, err, c.want)
+		if !errors.Is(err, plugins.ErrUnavailable) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") && c.environment != nil {
+			t.Errorf("%v, %v: got %v, want %q", c.environment, c.options, err, c.want)
+		}
+		for name := range c.environment {
+			os.Unsetenv(name)
 		}
 	}
-	mpirun, program, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(program, "-ranks", "2", "-threads", "1").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "put the right mpirun first in PATH") {
-		t.Errorf("rank without its launcher: got %v, %s", err, out)
-	}
-	folder := t.TempDir()
-	if err := os.Symlink(mpirun, filepath.Join(folder, "mpirun")); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{folder: "teps-rank was found neither", t.TempDir(): "mpirun was not found"} {
-		t.Setenv("PATH", path)
+}
+
+// An engine that cannot run says so when it is described, not after the graph has been generated.
+func TestWithoutMPITheEngineIsUnavailable(t *testing.T) {
+	describe := func() string {
+		e := New()
+		defer e.Close()
 		d, err := e.Describe(t.Context())
-		if err != nil || !strings.Contains(d.Unavailable, want) {
-			t.Errorf("got %q, %v, want %q", d.Unavailable, err, want)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return d.Unavailable
+	}
+	withLauncher(t, "#!/bin/sh\nexit 1\n")
+	for file, want := range map[string]string{
+		"/no/such/libmpi.so": "no MPI library opens: /no/such/libmpi.so: ", "libc.so.6": "is not a library of MPI",
+	} {
+		t.Setenv("TEPS_MPI", file)
+		if got := describe(); !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", file, got, want)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	want := "mpirun or mpiexec.hydra or mpirun.mpich or srun was not found in PATH"
+	if got := describe(); !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

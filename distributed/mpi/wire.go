@@ -20,8 +20,8 @@ import (
 // every request with the reports of all ranks. Tuples follow a request to construct, as 32-bit numbers. If any rank is
 // on another host, parents follow the reports of a search; otherwise the engine reads them in shared memory.
 
-// Version changes with the protocol. A teps-rank of another version is refused.
-const Version = "teps-rank/12"
+// Version changes with the protocol. A rank of another version is refused.
+const Version = "mpi-rank/13"
 
 // hello is the first message of rank 0.
 type hello struct {

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mpi calls the cluster's MPI library, which it opens at run time: no C compiler is needed, and the same
+// program runs under Open MPI and under every library with the binary interface of MPICH (MPICH, Intel MPI, MVAPICH,
+// Cray MPICH).
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// Library is the MPI library of this process.
+type Library struct {
+	name  string
+	entry [functions]uintptr
+	constants
+}
+
+type function int
+
+const (
+	initThread function = iota
+	finalize
+	abort
+	errorString
+	setErrhandler
+	commRank
+	commSize
+	commSplit
+	commSplitType
+	commFree
+	isend
+	irecv
+	iprobe
+	ialltoall
+	testall
+	waitall
+	allreduce
+	barrier
+	functions // their number
+)
+
+var names = [functions]string{"MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Error_string",
+	"MPI_Comm_set_errhandler", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Comm_free",
+	"MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Ialltoall", "MPI_Testall", "MPI_Waitall", "MPI_Allreduce", "MPI_Barrier"}
+
+// constants are those of mpi.h. Handles are numbers in MPICH, and addresses of variables in Open MPI.
+type constants struct {
+	world, bytes, int64s    uintptr
+	ops                     [3]uintptr // Sum, Min, Max
+	infoNull, errorsReturn  uintptr
+	ignore, shared, inPlace uintptr // MPI_STATUS(ES)_IGNORE, MPI_COMM_TYPE_SHARED, MPI_IN_PLACE
+	requestBytes            uintptr // of an MPI_Request
+}
+
+// mpich has the constants of MPICH's binary interface (https://www.mpich.org/abi).
+var mpich = constants{world: 0x44000000, bytes: 0x4c00010d, int64s: 0x4c00083a,
+	ops: [...]uintptr{0x58000003, 0x58000002, 0x58000001}, infoNull: 0x1c000000, errorsReturn: 0x54000001,
+	ignore: 1, shared: 1, inPlace: ^uintptr(0), requestBytes: 4}
+
+const threadFunneled = 1 // one thread makes all calls
+
+// candidates returns the files that may be the library of the launcher that has started this process, the first that
+// opens is used, and what has decided that.
+func candidates() (files []string, why string) {
+	openMPI, mpich := "libmpi.so.40", []string{"libmpi.so.12", "libmpich.so.12"}
+	is := func(name string) bool { why = name; return os.Getenv(name) != "" }
+	switch {
+	case is("TEPS_MPI"):
+		return []string{os.Getenv("TEPS_MPI")}, "TEPS_MPI names the library"
+	case is("OMPI_COMM_WORLD_SIZE"):
+		return []string{openMPI}, why + " is set: the launcher is that of Open MPI"
+	case is("PMI_SIZE"):
+		return mpich, why + " is set: the launcher is hydra or srun --mpi=pmi2, for MPICH and its kin"
+	}
+	return append([]string{openMPI}, mpich...), "install Open MPI or MPICH, or name the library in TEPS_MPI"
+}
+
+// Open opens the library that the environment variable TEPS_MPI names, or that of the launcher of this process, or
+// otherwise the first one that the system finds. MPI is not started.
+func Open() (*Library, error) {
+	// UCX, which some libraries use, would replace Go's handlers of SIGSEGV and others.
+	if _, set := os.LookupEnv("UCX_ERROR_SIGNALS"); !set {
+		_ = os.Setenv("UCX_ERROR_SIGNALS", "")
+	}
+	files, why := candidates()
+	var errs []string
+	for _, file := range files {
+		l, err := open(file)
+		if err == nil {
+			return l, nil
+		}
+		errs = append(errs, err.Error())
+	}
+	return nil, fmt.Errorf("no MPI library opens: %s (%s)", strings.Join(errs, "; "), why)
+}
+
+func open(file string) (*Library, error) {
+	h, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_GLOBAL) // Open MPI's components need its symbols
+	if err != nil {
+		return nil, err
+	}
+	l := &Library{name: file, constants: mpich}
+	symbol := func(name string) (address uintptr) {
+		if err == nil {
+			address, err = purego.Dlsym(h, name)
+		}
+		return address
+	}
+	for f, name := range names {
+		l.entry[f] = symbol(name)
+	}
+	if _, missing := purego.Dlsym(h, "ompi_mpi_comm_world"); missing == nil {
+		l.constants = constants{world: symbol("ompi_mpi_comm_world"), bytes: symbol("ompi_mpi_byte"),
+			int64s:   symbol("ompi_mpi_int64_t"),
+			ops:      [...]uintptr{symbol("ompi_mpi_op_sum"), symbol("ompi_mpi_op_min"), symbol("ompi_mpi_op_max")},
+			infoNull: symbol("ompi_mpi_info_null"), errorsReturn: symbol("ompi_mpi_errors_return"),
+			inPlace: 1, requestBytes: unsafe.Sizeof(uintptr(0))}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s is not a library of MPI 3 or later: %w", file, err), purego.Dlclose(h))
+	}
+	return l, nil
+}
+
+// call calls a function. Memory to which arguments point lives and stays in its place during the call.
+//
+//go:uintptrescapes
+func (l *Library) call(f function, arguments ...uintptr) error {
+	if code, _, _ := purego.SyscallN(l.entry[f], arguments...); int32(code) != 0 {
+		text, n := make([]byte, 8192), new(int32) // MPI_MAX_ERROR_STRING is 256 to 1024
+		purego.SyscallN(l.entry[errorString], code, uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(n)))
+		return fmt.Errorf("%s: %s", names[f], text[:*n])
+	}
+	return nil
+}
+
+// Init starts MPI, once in a process, and returns the group of all processes. It is an error if they are not as many as
+// the launcher was asked for. It locks the calling goroutine to its thread; only this goroutine may call MPI. Some
+// libraries print an error of MPI_Init_thread and end the process.
+func (l *Library) Init(processes int) (*Comm, error) {
+	runtime.LockOSThread()
+	if err := l.call(initThread, 0, 0, threadFunneled, uintptr(unsafe.Pointer(new(int32)))); err != nil {
+		return nil, err
+	}
+	err := l.call(setErrhandler, l.world, l.errorsReturn) // groups that are split from this one inherit it
+	if err != nil {
+		return nil, err
+	}
+	c, err := l.comm(l.world)
+	if err == nil && c.size != processes {
+		_ = l.Finalize() // removes the files that a process without a launcher makes
+		err = fmt.Errorf("started as one of %d processes, but MPI counts %d: the launcher does not belong to the library "+
+			"%s; start with that of the library (Open MPI: mpirun, srun --mpi=pmix; MPICH: hydra, srun --mpi=pmi2), or name "+
+			"the launcher's library in TEPS_MPI", processes, c.size, l.name)
+	}
+	return c, err
+}
+
+// Finalize ends MPI. All processes call it.
+func (l *Library) Finalize() error { return l.call(finalize) }

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mpi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const processes = 3
+
+// TestMain also runs this program as one of several processes, which make every call and check what they receive.
+func TestMain(m *testing.M) {
+	if os.Getenv("TEPS_TEST_PROCESS") == "" {
+		os.Exit(m.Run())
+	}
+	if err := runProcess(); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+func runProcess() error {
+	l, err := Open()
+	if err != nil {
+		return err
+	}
+	world, err := l.Init(processes)
+	if err != nil {
+		return err
+	}
+	if place, here, err := world.OnHost(); err != nil || place != world.Rank() || here != world.Size() {
+		return fmt.Errorf("got place %d of %d, %v, want those of the world", place, here, err)
+	}
+	reversed, err := world.Split(0, -world.Rank())
+	if err != nil || reversed.Rank() != processes-1-world.Rank() || reversed.Size() != processes {
+		return fmt.Errorf("split: got %+v, %v, want the reverse order", reversed, err)
+	}
+	alone, err := world.Split(world.Rank(), 0)
+	if err != nil || alone.Size() != 1 {
+		return fmt.Errorf("split: got %+v, %v, want groups of one", alone, err)
+	}
+	pieceBytes = 1000 // as if MPI could count no further
+	for _, c := range []*Comm{world, reversed, alone} {
+		if err := errors.Join(checkMessages(c), checkReductions(c), checkWaiting(c)); err != nil {
+			return err
+		}
+	}
+	world.Isend(nil, processes) // there is no such process
+	if err := world.Wait(); err == nil || !strings.Contains(err.Error(), "MPI_Isend: ") ||
+		!strings.Contains(strings.ToLower(err.Error()), "invalid rank") {
+		return fmt.Errorf("got %v, want an error with the text of MPI", err)
+	}
+	return l.Finalize()
+}
+
+// checkMessages exchanges messages of all lengths around that of a piece, each pair another one, twice in the same
+// memory.
+func checkMessages(c *Comm) error {
+	message := func(from, to, round int) []byte {
+		lengths := []int{0, 1, pieceBytes - 1, pieceBytes, pieceBytes + 1, 10*pieceBytes + 7}
+		return bytes.Repeat([]byte{byte(1 + 10*from + to + 100*(round&1))}, lengths[(from+2*to+round)%len(lengths)])
+	}
+	receive := make([][]byte, c.Size())
+	for round := range 8 {
+		send := make([][]byte, c.Size())
+		for to := range send {
+			send[to] = message(c.Rank(), to, round)
+		}
+		if err := c.Alltoallv(send, receive); err != nil {
+			return err
+		}
+		for from, got := range receive {
+			if want := message(from, c.Rank(), round); !bytes.Equal(got, want) {
+				return fmt.Errorf("round %d: got %d bytes of process %d, want %d", round, len(got), from, len(want))
+			}
+		}
+	}
+	return nil
+}
+
+func checkReductions(c *Comm) error {
+	n := int64(c.Size())
+	for op, want := range [][]int64{
+		Sum: {n * (n + 1) / 2 << 40, -n * (n + 1) / 2, n}, Min: {1 << 40, -n, 1}, Max: {n << 40, -1, 1},
+	} {
+		k := int64(c.Rank() + 1)
+		got := []int64{k << 40, -k, 1}
+		if err := c.Allreduce(got, Op(op)); err != nil || !slices.Equal(got, want) {
+			return fmt.Errorf("operation %d: got %v, %v, want %v", op, got, err, want)
+		}
+	}
+	return errors.Join(c.Allreduce(nil, Sum), c.Barrier())
+}
+
+// checkWaiting lets process 0 send when all others have seen that there is nothing to receive.
+func checkWaiting(c *Comm) error {
+	if c.Size() == 1 {
+		return nil
+	}
+	var early error
+	if c.Rank() > 0 && c.Probe(0) {
+		early = errors.New("a message was there before it was sent")
+	}
+	if err := c.Barrier(); err != nil || early != nil {
+		return errors.Join(early, err)
+	}
+	if c.Rank() == 0 {
+		for to := 1; to < c.Size(); to++ {
+			c.Isend([]byte{byte(to)}, to)
+		}
+		return c.Wait()
+	}
+	for !c.Probe(0) {
+	}
+	got := make([]byte, 1)
+	for c.Irecv(got, 0); !c.Test(); {
+	}
+	if err := c.Wait(); err != nil || got[0] != byte(c.Rank()) {
+		return fmt.Errorf("got %v, %v, want a message of process 0", got, err)
+	}
+	return nil
+}
+
+// launchers start processes.
+var launchers = map[string][]string{
+	"mpirun.openmpi": {"--oversubscribe", "-x", "TEPS_TEST_PROCESS", "-np"}, "mpiexec.hydra": {"-n"},
+}
+
+func TestCallsUnderEveryLauncher(t *testing.T) {
+	for launcher, args := range launchers {
+		t.Run(launcher, func(t *testing.T) {
+			path, err := exec.LookPath(launcher)
+			if err != nil {
+				t.Skipf("no MPI with this launcher is installed: %v", err)
+			}
+			if os.Geteuid() == 0 && launcher == "mpirun.openmpi" {
+				args = append([]string{"--allow-run-as-root"}, args...)
+			}
+			for wanted, want := range map[int]string{processes: "", 1: "MPI counts 1: the launcher does not belong"} {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				cmd := exec.CommandContext(ctx, path, append(slices.Clone(args), strconv.Itoa(wanted), os.Args[0])...)
+				cmd.WaitDelay = time.Second
+				cmd.Env = append(os.Environ(), "TEPS_TEST_PROCESS=check")
+				out, err := cmd.CombinedOutput()
+				if (err == nil) != (want == "") || !strings.Contains(string(out), want) {
+					t.Errorf("%d processes: got %v, %s, want %q", wanted, err, out, want)
+				}
+			}
+		})
+	}
+}
+
+func TestTheLauncherChoosesTheLibrary(t *testing.T) {
+	all := []string{"TEPS_MPI", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}
+	for _, c := range []struct{ set, want []string }{
+		{nil, []string{"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"}},
+		{[]string{"PMI_SIZE"}, []string{"libmpi.so.12", "libmpich.so.12"}},
+		{[]string{"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}, []string{"libmpi.so.40"}},
+		{all, []string{"7"}},
+	} {
+		for _, name := range all {
+			t.Setenv(name, "")
+		}
+		for _, name := range c.set {
+			t.Setenv(name, "7")
+		}
+		if got, _ := candidates(); !slices.Equal(got, c.want) {
+			t.Errorf("%v: got %v, want %v", c.set, got, c.want)
+		}
+	}
+}
+
+func TestNoLibraryIsAnError(t *testing.T) {
+	for file, want := range map[string]string{
+		"/no/such/libmpi.so": "no MPI library opens: /no/such/libmpi.so: ",
+		"libc.so.6":          "libc.so.6 is not a library of MPI 3 or later",
+	} {
+		t.Setenv("TEPS_MPI", file)
+		if _, err := Open(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want %q in one line", file, err, want)
+		}
+	}
+}
