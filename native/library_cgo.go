@@ -146,6 +146,7 @@ func (l *library) ask() (plugins.Description, error) {
 		Memory: plugins.Memory{
 			Fixed: int64(d.bytes_fixed), PerVertex: float64(d.bytes_per_vertex), PerTuple: float64(d.bytes_per_tuple),
 		},
+		PathMemory: plugins.Memory{PerVertex: float64(d.paths_per_vertex), PerTuple: float64(d.paths_per_tuple)},
 	}
 	if device := text(d.device[:]); device != "" {
 		about.Devices = []plugins.Device{{Kind: "device", Name: device, Units: int(d.units)}}

@@ -83,6 +83,7 @@ typedef struct {
 	/* Upper bounds of host memory in bytes, without tuples and parents. A graph that does not fit is refused early. */
 	double bytes_fixed, bytes_per_vertex, bytes_per_tuple;
 	teps_option options[16]; /* ends before the first one without a name */
+	double paths_per_vertex, paths_per_tuple; /* the same bounds for teps_shortest_paths, in addition */
 } teps_description;
 
 typedef struct {

@@ -117,8 +117,9 @@ type Description struct {
 	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its clock,
 	// for graphs whose tuples fit into no memory. Such a result is not called compliant either.
 	MakesTuples bool `json:"makes_tuples,omitempty"`
-	// ShortestPaths says that the engine is a PathFinder.
-	ShortestPaths bool `json:"shortest_paths,omitempty"`
+	// ShortestPaths says that the engine is a PathFinder. PathMemory is what kernel 3 needs besides Memory.
+	ShortestPaths bool   `json:"shortest_paths,omitempty"`
+	PathMemory    Memory `json:"path_memory,omitzero"`
 	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.
 	TakesDeviceTuples bool `json:"takes_device_tuples,omitempty"`
 }

@@ -47,6 +47,53 @@ func TestConformanceOfHybrid(t *testing.T) {
 			"renumber": "on"})
 }
 
+func TestConformanceOfDeltaStepping(t *testing.T) {
+	cases, err := enginetest.Select("paths/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, delta := range []string{"0.1", "0.003"} {
+		for _, c := range cases {
+			set := map[string]string{"paths": "delta", "delta": delta, "work": "hybrid"}
+			if o := c.Run(t.Context(), open, set, enginetest.Limit); o.Err != nil || o.Skipped != "" {
+				t.Errorf("delta %s: %v%s\nThe case: %s", delta, o.Err, o.Skipped, c.About)
+			}
+		}
+	}
+}
+
+func TestMemoryOfKernel3IsAnUpperBound(t *testing.T) {
+	source, tuples := enginetest.Generated(t, "kron:14")
+	weights := make([]float32, len(tuples))
+	if err := graph.Weights(t.Context(), source, 2, 3, weights, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	parent, distance := make([]graph.Vertex, source.Vertices()), make([]float32, source.Vertices())
+	for _, set := range []map[string]string{nil, {"paths": "delta"}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		e := New().(interface {
+			plugins.Engine
+			plugins.PathFinder
+		})
+		_, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, ShortestPaths: true, Weights: weights, Options: set})
+		if err == nil {
+			_, err = e.ShortestPaths(t.Context(), 0, parent, distance)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		d, _ := e.Describe(t.Context())
+		got := int64(after.TotalAlloc - before.TotalAlloc) // as if the collector freed nothing
+		bound := d.Memory.Fixed + int64((d.Memory.PerVertex+d.PathMemory.PerVertex)*float64(source.Vertices())+
+			(d.Memory.PerTuple+d.PathMemory.PerTuple)*float64(len(tuples)))
+		if got > bound || 2*got < bound {
+			t.Errorf("%v: got %d bytes, want at most the estimate of %d and more than half of it", set, got, bound)
+		}
+	}
+}
+
 func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 	source, tuples := enginetest.Generated(t, "kron:16")
 	parent := make([]graph.Vertex, source.Vertices())

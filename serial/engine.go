@@ -45,10 +45,15 @@ func describe() (plugins.Description, error) {
 			plugins.Option{Name: "chunk", Kind: plugins.Int, Default: "512", Min: plugins.Bound(0), Max: plugins.Bound(1 << 30),
 				Meaning: "vertices that a worker takes at a time, at least with guided; 0: the default of OpenMP",
 				Needs:   "work=hybrid"},
+			plugins.Option{Name: "paths", Kind: plugins.Choice, Default: "dijkstra", Choices: []string{"dijkstra", "delta"},
+				Meaning: "of kernel 3: a heap holds the frontier, or buckets of equal width"},
+			plugins.Option{Name: "delta", Kind: plugins.Float, Default: "0.1", Min: plugins.Bound(1e-6),
+				Max: plugins.Bound(1e18), Meaning: "width of a bucket; 0.1 in the reference", Needs: "paths=delta"},
 		)...),
 	}
 	defaults, err := plugins.Resolve(d.Options, nil)
 	d.Memory = memoryBound(defaults)
+	d.ShortestPaths, d.PathMemory = true, pathMemory()
 	return d, err
 }
 
@@ -98,16 +103,31 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	if err != nil {
 		return plugins.Built{}, err
 	}
-	if err := fits(ctx, memoryBound(options), vertices, int64(len(in.Tuples))); err != nil {
+	memory := memoryBound(options)
+	if in.ShortestPaths {
+		memory.PerVertex += pathMemory().PerVertex
+		memory.PerTuple += pathMemory().PerTuple
+	}
+	if err := fits(ctx, memory, vertices, int64(len(in.Tuples))); err != nil {
 		return plugins.Built{}, err
 	}
 	g, err := newCSR(ctx, in.Tuples, vertices)
 	if err != nil {
 		return plugins.Built{}, err
 	}
+	built, err := g.build(ctx, options)
+	if err == nil && in.ShortestPaths {
+		err = addPaths(ctx, in, options, &built)
+	}
+	return built, err
+}
+
+// build adds kernel 2 to the rows.
+func (g *csr) build(ctx context.Context, options plugins.Settings) (plugins.Built, error) {
 	if options.Text("work") == "hybrid" {
 		return g.hybrid(ctx, options)
 	}
+	vertices := int64(len(g.offsets) - 1)
 	search, scratch := g.linear, make([]uint32, vertices)
 	if options.Text("work") == "quadratic" {
 		search = g.quadratic

@@ -31,7 +31,7 @@ func Cases() []Case {
 		{"describe/words", wellDescribed, anywhere, "Texts, devices and memory are well formed."},
 		{"describe/options", wellFormedOptions, anywhere, "Options are well formed, and defaults pass their own checks."},
 		{"describe/stable", sameDescription, anywhere, "Describe returns the same before and after Construct."},
-	}, graphCases(), []Case{
+	}, graphCases(), pathCases(), []Case{
 		{"search/any-order", anyOrder, always, "Searches are correct in any order of roots, also of the same root again."},
 		{"search/other-component", otherComponent, always, "No parents of a search of another component are left."},
 		{"search/parent-length", parentLength, always, "The parent array may have another length in each search."},

@@ -42,6 +42,8 @@ type mutant struct {
 	used      int                                            // pieces of memory that were allocated
 	live      int                                            // and those that were not released
 	repeat    func(l loop) (int64, error)
+	paths     func(c pathCall) (traversal, error)
+	pathLoop  func(n int64, parent []vertex, distance []float32) int64
 }
 
 // loop is a call of Repeat.
@@ -258,6 +260,7 @@ func mutants() map[string]wrong {
 	all := map[string]wrong{}
 	for _, group := range []map[string]wrong{
 		wrongParents(), wrongState(), wrongReports(), wrongRefusals(), wrongInTheLongRun(), wrongInTheLoop(),
+		wrongPaths(),
 	} {
 		maps.Copy(all, group)
 	}

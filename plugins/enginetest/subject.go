@@ -196,14 +196,21 @@ func (s *subject) load(in input) *loaded { return s.loadWith(in, s.options) }
 func (s *subject) loadWith(in input, options map[string]string) *loaded {
 	truth, err := NewTruth(in.tuples, in.vertices)
 	s.must(err, "preparing %v", in)
+	return s.loadInput(in, truth, plugins.Input{Options: options})
+}
+
+// loadInput constructs the graph with the options and weights of an Input.
+func (s *subject) loadInput(in input, truth *Truth, construct plugins.Input) *loaded {
 	l := &loaded{subject: s, input: in, truth: truth, given: s.tuples(in.tuples)}
+	construct.Tuples = l.given
 	l.around = s.vertices(guard + in.vertices + guard)
 	fillWith(l.around, guardMark)
 	l.parent = l.around[guard : guard+in.vertices] // with capacity in the guard, to detect engines that use it
 	start := time.Now()
-	l.built, err = s.engine.Construct(s.ctx, plugins.Input{Tuples: l.given, Options: options})
+	var err error
+	l.built, err = s.engine.Construct(s.ctx, construct)
 	l.wall = time.Since(start)
-	s.must(err, "Construct of %v with %s: want a graph, got the error", in, label(options))
+	s.must(err, "Construct of %v with %s: want a graph, got the error", in, label(construct.Options))
 	return l
 }
 

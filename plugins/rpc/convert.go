@@ -67,13 +67,13 @@ func descriptionToWire(d plugins.Description) *enginepb.Description {
 				Choices: slices.Clone(o.Choices), Meaning: o.Meaning, Divides: o.Divides, Needs: o.Needs,
 			}
 		}),
-		Memory: &enginepb.Memory{Fixed: d.Memory.Fixed, PerVertex: d.Memory.PerVertex, PerTuple: d.Memory.PerTuple},
+		Memory: memoryToWire(d.Memory), PathMemory: memoryToWire(d.PathMemory),
 		Limits: &enginepb.Limits{Vertices: d.Limits.Vertices, Tuples: d.Limits.Tuples},
 	}
 }
 
 func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
-	memory, limits := d.GetMemory(), d.GetLimits()
+	limits := d.GetLimits()
 	description := plugins.Description{
 		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(),
 		Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(), MakesTuples: d.GetMakesTuples(),
@@ -91,12 +91,18 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 				Choices: o.GetChoices(), Meaning: o.GetMeaning(), Divides: o.GetDivides(), Needs: o.GetNeeds(),
 			}
 		}),
-		Memory: plugins.Memory{
-			Fixed: memory.GetFixed(), PerVertex: memory.GetPerVertex(), PerTuple: memory.GetPerTuple(),
-		},
+		Memory: memoryFromWire(d.GetMemory()), PathMemory: memoryFromWire(d.GetPathMemory()),
 		Limits: plugins.Limits{Vertices: limits.GetVertices(), Tuples: limits.GetTuples()},
 	}
 	return description, impossible(description.Check())
+}
+
+func memoryToWire(m plugins.Memory) *enginepb.Memory {
+	return &enginepb.Memory{Fixed: m.Fixed, PerVertex: m.PerVertex, PerTuple: m.PerTuple}
+}
+
+func memoryFromWire(m *enginepb.Memory) plugins.Memory {
+	return plugins.Memory{Fixed: m.GetFixed(), PerVertex: m.GetPerVertex(), PerTuple: m.GetPerTuple()}
 }
 
 func recipeToWire(k *graph.Kronecker) *enginepb.Recipe {

@@ -1291,6 +1291,7 @@ type Description struct {
 	MakesTuples       bool    `protobuf:"varint,10,opt,name=makes_tuples,json=makesTuples,proto3" json:"makes_tuples,omitempty"`
 	TakesDeviceTuples bool    `protobuf:"varint,11,opt,name=takes_device_tuples,json=takesDeviceTuples,proto3" json:"takes_device_tuples,omitempty"`
 	ShortestPaths     bool    `protobuf:"varint,12,opt,name=shortest_paths,json=shortestPaths,proto3" json:"shortest_paths,omitempty"` // it has kernel 3
+	PathMemory        *Memory `protobuf:"bytes,13,opt,name=path_memory,json=pathMemory,proto3" json:"path_memory,omitempty"`           // of kernel 3 besides memory
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1407,6 +1408,13 @@ func (x *Description) GetShortestPaths() bool {
 		return x.ShortestPaths
 	}
 	return false
+}
+
+func (x *Description) GetPathMemory() *Memory {
+	if x != nil {
+		return x.PathMemory
+	}
+	return nil
 }
 
 type Limits struct {
@@ -2384,7 +2392,7 @@ const file_engine_proto_rawDesc = "" +
 	"\vedge_factor\x18\x02 \x01(\x03R\n" +
 	"edgeFactor\x12\x14\n" +
 	"\x05seed1\x18\x03 \x01(\x04R\x05seed1\x12\x14\n" +
-	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\xd8\x03\n" +
+	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\x91\x04\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -2398,7 +2406,9 @@ const file_engine_proto_rawDesc = "" +
 	"\fmakes_tuples\x18\n" +
 	" \x01(\bR\vmakesTuples\x12.\n" +
 	"\x13takes_device_tuples\x18\v \x01(\bR\x11takesDeviceTuples\x12%\n" +
-	"\x0eshortest_paths\x18\f \x01(\bR\rshortestPaths\"<\n" +
+	"\x0eshortest_paths\x18\f \x01(\bR\rshortestPaths\x127\n" +
+	"\vpath_memory\x18\r \x01(\v2\x16.teps.engine.v1.MemoryR\n" +
+	"pathMemory\"<\n" +
 	"\x06Limits\x12\x1a\n" +
 	"\bvertices\x18\x01 \x01(\x03R\bvertices\x12\x16\n" +
 	"\x06tuples\x18\x02 \x01(\x03R\x06tuples\"\x99\x01\n" +
@@ -2588,47 +2598,48 @@ var file_engine_proto_depIdxs = []int32{
 	25, // 17: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
 	26, // 18: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
 	23, // 19: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	34, // 20: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	33, // 21: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	28, // 22: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	34, // 23: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	31, // 24: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	33, // 25: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	30, // 26: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	33, // 27: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 28: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	33, // 29: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	32, // 30: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 31: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 32: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 33: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 34: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	15, // 35: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 36: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	4,  // 37: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
-	5,  // 38: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
-	7,  // 39: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	9,  // 40: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
-	11, // 41: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	13, // 42: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	17, // 43: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	22, // 44: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	27, // 45: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	29, // 46: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	16, // 47: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 48: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	29, // 49: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
-	6,  // 50: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
-	8,  // 51: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	10, // 52: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
-	12, // 53: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	14, // 54: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	18, // 55: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	44, // [44:56] is the sub-list for method output_type
-	32, // [32:44] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	26, // 20: teps.engine.v1.Description.path_memory:type_name -> teps.engine.v1.Memory
+	34, // 21: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	33, // 22: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	28, // 23: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	34, // 24: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	31, // 25: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	33, // 26: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	30, // 27: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	33, // 28: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 29: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	33, // 30: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	32, // 31: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 32: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	2,  // 33: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 34: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	4,  // 35: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	15, // 36: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	5,  // 37: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	4,  // 38: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
+	5,  // 39: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
+	7,  // 40: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	9,  // 41: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	11, // 42: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	13, // 43: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	17, // 44: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	22, // 45: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	27, // 46: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	29, // 47: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	16, // 48: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	6,  // 49: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	29, // 50: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
+	6,  // 51: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
+	8,  // 52: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	10, // 53: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	12, // 54: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	14, // 55: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	18, // 56: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	45, // [45:57] is the sub-list for method output_type
+	33, // [33:45] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }

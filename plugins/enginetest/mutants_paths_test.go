@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package enginetest
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// pathCall is a call of ShortestPaths.
+type pathCall struct {
+	ctx      context.Context
+	right    plugins.PathFinder
+	root     vertex
+	parent   []vertex
+	distance []float32
+}
+
+func (c pathCall) search() (traversal, error) {
+	return c.right.ShortestPaths(c.ctx, c.root, c.parent, c.distance)
+}
+
+func (m *mutant) ShortestPaths(
+	ctx context.Context, root vertex, parent []vertex, distance []float32) (traversal, error) {
+	c := pathCall{ctx, m.right.(plugins.PathFinder), root, parent, distance}
+	if m.paths != nil {
+		return m.paths(c)
+	}
+	return c.search()
+}
+
+func (m *mutant) RepeatShortestPaths(ctx context.Context, roots []vertex, duration time.Duration, parent []vertex,
+	distance []float32) (int64, error) {
+	n, err := m.right.(plugins.PathFinder).RepeatShortestPaths(ctx, roots, duration, parent, distance)
+	if m.pathLoop != nil {
+		return m.pathLoop(n, parent, distance), nil
+	}
+	return n, err
+}
+
+// finding makes a mutant that has only another ShortestPaths.
+func finding(paths func(c pathCall) (traversal, error)) func() *mutant {
+	return func() *mutant { return &mutant{paths: paths} }
+}
+
+// afterPaths makes a mutant that changes the results of each ShortestPaths.
+func afterPaths(change func(c pathCall, t *traversal)) func() *mutant {
+	return finding(func(c pathCall) (traversal, error) {
+		t, err := c.search()
+		if err == nil {
+			change(c, &t)
+		}
+		return t, err
+	})
+}
+
+// onWeights makes a mutant whose graph has other weights.
+func onWeights(change func(weight float32) float32) func() *mutant {
+	return constructing(func(b build) (construction, error) {
+		weights := make([]float32, len(b.in.Weights))
+		for i, w := range b.in.Weights {
+			weights[i] = change(w)
+		}
+		if b.in.ShortestPaths {
+			b.in.Weights = weights
+		}
+		return b.construct()
+	})
+}
+
+func wrongPaths() map[string]wrong {
+	var kept plugins.Input // of the last Construct with weights
+	return map[string]wrong{
+		"loses denormal weights": {onWeights(func(w float32) float32 {
+			if w < 0x1p-126 {
+				return 0
+			}
+			return w
+		}), words{"paths/exact": "weights denormal", "paths/far": "weights denormal"}},
+		"adds in float64": {afterPaths(func(c pathCall, _ *traversal) {
+			for v, d := range c.distance {
+				if d > 1 && c.parent[v] != graph.Unreached {
+					c.distance[v] = math.Nextafter32(d, 0)
+				}
+			}
+		}), words{"paths/kronecker": "distance[", "paths/any-order": "distance["}},
+		"takes the nearest neighbor that it knows as the parent": {afterPaths(func(c pathCall, _ *traversal) {
+			for v, p := range c.parent {
+				if p != graph.Unreached && p != c.root && c.distance[v] == c.distance[p] {
+					c.parent[p] = vertex(v)
+				}
+			}
+		}), words{"paths/exact": "the parents form a cycle"}},
+		"leaves distances of unreached vertices": {afterPaths(func(c pathCall, _ *traversal) {
+			for v, p := range c.parent {
+				if p == graph.Unreached {
+					c.distance[v] = math.MaxFloat32
+				}
+			}
+		}), words{"paths/exact": "want +Inf"}},
+		"writes behind the distances": {afterPaths(func(c pathCall, _ *traversal) {
+			c.distance[:len(c.distance)+1][len(c.distance)] = 0
+		}), words{"paths/exact": "want nothing written outside of the arrays"}},
+		"keeps the weights of the graph before": {constructing(func(b build) (construction, error) {
+			if !b.in.ShortestPaths && kept.ShortestPaths {
+				b.in = kept
+			}
+			kept = b.in
+			return b.construct()
+		}), words{"paths/again": ""}},
+		"changes the weights": {constructing(func(b build) (construction, error) {
+			c, err := b.construct()
+			clear(b.in.Weights)
+			return c, err
+		}), words{"paths/weights-let-go": "want the weights unchanged"}},
+		"accepts any root": {finding(func(c pathCall) (traversal, error) {
+			c.root = max(0, min(c.root, vertex(len(c.parent)-1)))
+			return c.search()
+		}), words{"paths/refused": "want an error that wraps"}},
+		"reports a part of the time of kernel 3": {afterPaths(func(_ pathCall, t *traversal) {
+			time.Sleep(4 * time.Millisecond)
+			t.Elapsed = 1
+		}), words{"paths/report": "less than half"}},
+		"leaves another result after the loop": {func() *mutant {
+			return &mutant{pathLoop: func(n int64, _ []vertex, distance []float32) int64 {
+				distance[0] += 1
+				return n
+			}}
+		}, words{"paths/repeat": "distance[0]"}},
+		"does not notice a cancel of kernel 3": {finding(func(c pathCall) (traversal, error) {
+			c.ctx = slow(c.ctx, 3*time.Second)
+			return c.search()
+		}), words{"paths/cancel": "want an end within"}},
+	}
+}
