@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
@@ -79,7 +80,8 @@ func CheckFiles(ctx context.Context, plan record.Plan) error {
 		if g.Path == "" || g.Path == record.StandardInput {
 			continue
 		}
-		info, err := os.Stat(g.Path)
+		path, _ := files.SplitArchive(g.Path)
+		info, err := os.Stat(path)
 		switch {
 		case graph.IsGenerator(g.Name+":") && err != nil:
 			return record.Usage("graph %s: want it with numbers, such as %[1]s:1000; teps run --help lists the generators",

@@ -28,7 +28,8 @@ func ReadFile(
 	ctx context.Context, spec record.GraphSpec, options files.Options, progress Progress,
 ) (g *files.Graph, err error) {
 	size, summary := int64(0), ""
-	if info, err := os.Stat(spec.Path); err == nil {
+	path, _ := files.SplitArchive(spec.Path)
+	if info, err := os.Stat(path); err == nil {
 		size = info.Size()
 	}
 	step := progress.Step(spec.Name+": read", size)
@@ -44,6 +45,7 @@ func ReadFile(
 	}
 	options.Reserve = withinMemory(ctx, machine.AvailableMemory)
 	options.SHA256 = options.SHA256 || spec.Checksum != ""
+	options.Format = files.Format(spec.Format)
 	if spec.Path == record.StandardInput {
 		g, err = files.LoadFrom(ctx, os.Stdin, spec.Name, options)
 	} else {

@@ -158,7 +158,8 @@ func (id GraphID) At() string {
 // GraphSpec is a source of tuples other than the Kronecker graphs of a plan's scales.
 type GraphSpec struct {
 	Name     string `json:"name"`               // of a generator (graph.ParseSource) or of the file, unique in a plan
-	Path     string `json:"path,omitempty"`     // the file, or StandardInput; empty for a generator
+	Path     string `json:"path,omitempty"`     // the file, ARCHIVE/FILE, or StandardInput; empty for a generator
+	Format   string `json:"format,omitempty"`   // of the file; empty: that of its name or content
 	Checksum string `json:"checksum,omitempty"` // the SHA-256 that the file must have; empty: any
 }
 

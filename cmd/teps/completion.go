@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power/meters"
 	"github.com/tepsbench/teps/reports"
@@ -35,8 +36,8 @@ func complete(root *cobra.Command, engines catalog) {
 		"reference": words(noFile, append(each(known, func(r reports.Reference) string { return r.Name }), "all")...),
 		"report format": words(noFile,
 			each(formats.All(), func(f reports.Format) string { return f.Name + "\t" + f.Summary })...),
-		"language":     words(noFile, each(languages(), func(l language) string { return l.name + "\t" + l.about })...),
-		"graph format": words(noFile, "text", "json"), "sort": words(noFile, "date", "gteps"),
+		"language": words(noFile, each(languages(), func(l language) string { return l.name + "\t" + l.about })...),
+		"format":   words(noFile, files.Formats()...), "sort": words(noFile, "date", "gteps"),
 		"validate": words(noFile, "all", "none"), "host-device": words(anything, "auto", "cpu", "cuda"),
 		"store": directories, "resume": directories,
 	}
@@ -62,7 +63,7 @@ func complete(root *cobra.Command, engines catalog) {
 		for name, function := range flags {
 			if of, flag, ok := strings.Cut(name, " "); ok && of == c.Name() {
 				_ = c.RegisterFlagCompletionFunc(flag, function)
-			} else if c.Flags().Lookup(name) != nil {
+			} else if c.Flags().Lookup(name) != nil && flags[c.Name()+" "+name] == nil {
 				_ = c.RegisterFlagCompletionFunc(name, function)
 			}
 		}

@@ -58,7 +58,7 @@ input, the expected answer and the actual one.`,
 			}
 			d, progress := record.DefaultPlan(), newProgress(c.ErrOrStderr(), false)
 			for _, name := range f.Graph {
-				source, err := openGraph(c.Context(), name, d.Seed1, d.Seed2, files.Options{}, progress)
+				source, err := openGraph(c.Context(), name, f.Format, d.Seed1, d.Seed2, files.Options{}, progress)
 				if err != nil {
 					return err
 				}
@@ -81,6 +81,7 @@ input, the expected answer and the actual one.`,
 	flags.StringArrayVar(&patterns, "case", nil, "run only cases of this name or pattern, such as 'graph/*' (repeatable)")
 	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil,
 		"search this graph, a generator or a file, instead of the cases (repeatable; with --case, both)")
+	registerFormat(flags, &f.Format)
 	flags.BoolVar(&list, "list", false, "print the cases instead of running them")
 	flags.DurationVar(&limit, "timeout", enginetest.Limit, "limit for one case")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "show the log of the engine")

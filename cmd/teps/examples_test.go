@@ -28,6 +28,7 @@ func TestExamplesInHelpWork(t *testing.T) {
 	writeProgram(t, "teps-engine-mine", "exec "+self+" serve-engine cpu\n")
 	writeProgram(t, "meter.sh", steady)
 	for name, text := range map[string]string{
+		"mesh.txt":     "3 2\n2 3\n1\n1\n",
 		"nightly.yaml": "engine: cpu\nroots: 2\n",
 		"roads.mtx":    "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 1\n",
 		"roads.mtx.gz": "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",

@@ -27,6 +27,7 @@ import (
 
 func graphCommand() *cobra.Command {
 	var format, plot string
+	var asJSON bool
 	d := record.DefaultPlan()
 	c := &cobra.Command{
 		Use:   "graph SOURCE",
@@ -39,20 +40,21 @@ standard input, or a generator:
 ` + generators(),
 		Example: `  teps graph grid2d:1000
   teps graph roads.mtx --plot degrees.svg
-  teps generate --scale 10 | teps graph - --format json`,
+  teps generate --scale 10 | teps graph - --json
+  teps graph mesh.txt --format metis`,
 		Args: exactArgs(1, "the source of a graph"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return usage("--format: unknown format %q; the formats are text and json", format)
+			if format == "json" { // as in version 0.2
+				format, asJSON = "", true
 			}
 			if err := checkTarget("--plot", plot); err != nil {
 				return err
 			}
-			facts, err := factsOf(c, args[0], d.Seed1, d.Seed2)
+			facts, err := factsOf(c, args[0], format, d.Seed1, d.Seed2)
 			if err == nil && plot != "" {
 				err = writeFigure(c, "--plot", plot, parts.Degrees(facts.Source, facts.Graph))
 			}
-			if err == nil && format == "json" {
+			if err == nil && asJSON {
 				return printJSON(c, facts)
 			} else if err == nil {
 				return facts.print(c.OutOrStdout())
@@ -61,14 +63,15 @@ standard input, or a generator:
 		},
 	}
 	flags := c.Flags()
-	flags.StringVarP(&format, "format", "f", "text", "text or json")
+	registerFormat(flags, &format)
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	flags.StringVar(&plot, "plot", "", "draw the degrees into this file (.svg, .png, .pdf)")
 	flags.Uint64Var(&d.Seed1, "seed1", d.Seed1, "first seed of a generator")
 	flags.Uint64Var(&d.Seed2, "seed2", d.Seed2, "second seed of a generator")
 	return c
 }
 
-// graphFacts is the JSON of --format json. Fields that may be missing are those of files.
+// graphFacts is what --json prints. Fields that may be missing are those of files.
 type graphFacts struct {
 	Source      string       `json:"source"`
 	FileFormat  files.Format `json:"file_format,omitempty"`
@@ -79,9 +82,9 @@ type graphFacts struct {
 }
 
 // factsOf reads or generates a graph and describes it.
-func factsOf(c *cobra.Command, name string, seed1, seed2 uint64) (facts graphFacts, err error) {
+func factsOf(c *cobra.Command, name, format string, seed1, seed2 uint64) (facts graphFacts, err error) {
 	progress := newProgress(c.ErrOrStderr(), false)
-	source, err := openGraph(c.Context(), name, seed1, seed2, files.Options{SHA256: true}, progress)
+	source, err := openGraph(c.Context(), name, format, seed1, seed2, files.Options{SHA256: true}, progress)
 	if err != nil {
 		return facts, err
 	}
@@ -158,7 +161,7 @@ func (g graphFacts) print(w io.Writer) error {
 
 func generateCommand() *cobra.Command {
 	var recipe graph.Kronecker
-	var name, out string
+	var name, format, out string
 	c := &cobra.Command{
 		Use:   "generate",
 		Short: "Write the tuples of a graph",
@@ -182,13 +185,17 @@ follows: ` + strings.Join(files.Writable(), " ") + `.`,
 			if out != "" { // Write removes an incomplete file
 				finishOnSignal(c)
 			}
-			return generate(c, recipe, name, out)
+			if format != "" && name == "" {
+				return usage("--format is that of the file of --graph")
+			}
+			return generate(c, recipe, name, format, out)
 		},
 	}
 	flags := c.Flags()
 	d := record.DefaultPlan()
 	flags.IntVar(&recipe.Scale, "scale", d.Scales[0], "log2 of the number of vertices")
 	flags.StringVar(&name, "graph", "", "write this graph instead: a generator or a file")
+	registerFormat(flags, &format)
 	flags.IntVar(&recipe.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
 	flags.Uint64Var(&recipe.Seed1, "seed1", d.Seed1, "first seed of the generator")
 	flags.Uint64Var(&recipe.Seed2, "seed2", d.Seed2, "second seed of the generator")
@@ -197,12 +204,12 @@ follows: ` + strings.Join(files.Writable(), " ") + `.`,
 }
 
 // generate writes the tuples of a graph, or of the recipe if name is empty.
-func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err error) {
+func generate(c *cobra.Command, recipe graph.Kronecker, name, format, out string) (err error) {
 	var source graph.Source = recipe
 	progress := newProgress(c.ErrOrStderr(), false)
 	title := fmt.Sprintf("scale %d", recipe.Scale)
 	if name != "" {
-		source, err = openGraph(c.Context(), name, recipe.Seed1, recipe.Seed2, files.Options{}, progress)
+		source, err = openGraph(c.Context(), name, format, recipe.Seed1, recipe.Seed2, files.Options{}, progress)
 		title = filepath.Base(name)
 	} else if err = recipe.Check(); err != nil {
 		err = usage("%w", err)
@@ -230,11 +237,14 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, out string) (err e
 }
 
 // openGraph returns a generator, or reads a file.
-func openGraph(ctx context.Context, name string, seed1, seed2 uint64, options files.Options, progress harness.Progress,
-) (graph.Source, error) {
+func openGraph(ctx context.Context, name, format string, seed1, seed2 uint64, options files.Options,
+	progress harness.Progress) (graph.Source, error) {
 	plan := record.DefaultPlan()
 	plan.Scales, plan.Seed1, plan.Seed2 = nil, seed1, seed2
 	err := plan.AddGraph(name)
+	if err == nil {
+		err = setFormat(plan.Graphs, format)
+	}
 	if err == nil {
 		err = harness.CheckFiles(ctx, plan)
 	}

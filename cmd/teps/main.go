@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -60,6 +61,8 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 	switch {
 	case errors.As(err, &option):
 		err = fmt.Errorf("%w%s", err, didYouMean(option.Name, option.Known))
+	case errors.Is(err, files.ErrUnknownFormat):
+		err = fmt.Errorf("%w: name it with --format, one of %s", err, strings.Join(files.Formats(), ", "))
 	case errors.Is(err, syscall.EMFILE):
 		err = fmt.Errorf("%w; raise the limit of open files (ulimit -n)", err)
 	case errors.Is(err, syscall.EFBIG):

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
@@ -194,6 +195,7 @@ type planFlags struct {
 	engine     []string
 	scale      string
 	Graph      values        `yaml:"graph"`
+	Format     string        `yaml:"format"`
 	EdgeFactor int           `yaml:"edgefactor"`
 	Seed1      uint64        `yaml:"seed1"`
 	Seed2      uint64        `yaml:"seed2"`
@@ -217,6 +219,7 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 	flags.Lookup("engine").DefValue = strings.Join(engines, ", ")
 	flags.StringVar(&f.scale, "scale", strconv.Itoa(d.Scales[0]), "log2 of the number of vertices: 18, 16-20 or 16,18,20")
 	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil, "search this graph: a generator or a file (repeatable)")
+	registerFormat(flags, &f.Format)
 	flags.IntVar(&f.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
 	flags.Uint64Var(&f.Seed1, "seed1", d.Seed1, "first seed of the generator")
 	flags.Uint64Var(&f.Seed2, "seed2", d.Seed2, "second seed of the generator")
@@ -237,6 +240,31 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 		"refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
 }
 
+// registerFormat adds the option that names the format of files.
+func registerFormat(flags *pflag.FlagSet, format *string) {
+	flags.StringVar(format, "format", "", "format of the graph's file, if neither its name nor its content says it")
+}
+
+// setFormat makes a format that of all files among graphs.
+func setFormat(graphs []record.GraphSpec, format string) error {
+	if format == "" {
+		return nil
+	}
+	if !slices.Contains(files.Formats(), format) {
+		return usage("--format: unknown format %q; the formats are %s", format, strings.Join(files.Formats(), ", "))
+	}
+	found := false
+	for i := range graphs {
+		if graphs[i].Path != "" {
+			graphs[i].Format, found = format, true
+		}
+	}
+	if !found {
+		return usage("--format is the format of a file, and no graph is one")
+	}
+	return nil
+}
+
 // settings is the plan without its engines. With scaled, the user gave scales; otherwise a graph replaces the default.
 func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	p = record.DefaultPlan()
@@ -250,6 +278,9 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 		if err == nil {
 			err = p.AddGraph(text)
 		}
+	}
+	if err == nil {
+		err = setFormat(p.Graphs, f.Format)
 	}
 	if err == nil {
 		p.Validate, err = parseValidate(f.Validate)

@@ -25,13 +25,9 @@ func readWSG(in *input) error { return in.readSerialized(8) }
 
 func (in *input) readSerialized(entryBytes int64) error {
 	var header [sgHeader]byte
-	if n, err := io.ReadFull(in.r, header[:]); err != nil {
-		if err != io.EOF && err != io.ErrUnexpectedEOF {
-			return in.readError(err)
-		}
-		return in.atByte(int64(n), "the file ends within its header")
+	if err := in.readHeader(header[:]); err != nil {
+		return err
 	}
-	in.offset = sgHeader
 	entries, n := int64(binary.LittleEndian.Uint64(header[1:])), int64(binary.LittleEndian.Uint64(header[9:]))
 	const limit = 1 << 31
 	if header[0] > 1 || n < 0 || n >= limit || entries < 0 || entries >= 1<<56 {
@@ -40,13 +36,11 @@ func (in *input) readSerialized(entryBytes int64) error {
 	}
 	directed := header[0] == 1
 	want := ((n+1)*8 + entries*entryBytes) << header[0]
-	if in.size > 0 && in.info.Compression == "" && in.size != sgHeader+want {
+	if in.content > 0 && in.content != sgHeader+want {
 		return in.atByte(0, "the header announces %d vertices and %d entries, %d bytes in all, but the file has %d",
-			n, entries, sgHeader+want, in.size)
+			n, entries, sgHeader+want, in.content)
 	}
-	in.info.Vertices, in.info.Symmetrized = n, directed
-
-	lists := serialized{input: in, vertices: n, entries: entries, bytes: entryBytes, loops: map[int64]int64{}}
+	lists := in.newSerialized(n, entries, entryBytes, directed)
 	kinds := []entryKind{bothEnds}
 	if directed {
 		kinds = []entryKind{arc, inverse}
@@ -56,12 +50,12 @@ func (in *input) readSerialized(entryBytes int64) error {
 			return err
 		}
 	}
-	switch {
-	case lists.both.broken() && directed:
-		return in.atByte(in.offset, "the inverse has other edges than the graph")
-	case lists.both.broken():
+	if lists.both.broken() && !directed {
 		return in.atByte(in.offset, "the lists of an undirected graph are not symmetric: %d entries are larger than "+
 			"their vertex, %d smaller", lists.both.up, lists.both.down)
+	}
+	if err := lists.checkInverse(); err != nil {
+		return err
 	}
 	var loops []graph.Edge // half as many as there are entries
 	for _, v := range slices.Sorted(maps.Keys(lists.loops)) {
@@ -69,6 +63,17 @@ func (in *input) readSerialized(entryBytes int64) error {
 			int(lists.loops[v]+1)/2)...)
 	}
 	return in.add(loops)
+}
+
+func (in *input) readHeader(header []byte) error {
+	n, err := io.ReadFull(in.r, header)
+	in.offset += int64(n)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return in.atByte(in.offset, "the file ends within its header")
+	} else if err != nil {
+		return in.readError(err)
+	}
+	return nil
 }
 
 // entryKind is the meaning of an entry.
@@ -90,10 +95,33 @@ type serialized struct {
 	room  int             // of loops, for which memory has been reserved
 }
 
+func (in *input) newSerialized(vertices, entries, bytes int64, directed bool) *serialized {
+	in.info.Vertices, in.info.Symmetrized = vertices, directed
+	return &serialized{input: in, vertices: vertices, entries: entries, bytes: bytes, loops: map[int64]int64{}}
+}
+
+// checkInverse compares the arcs of the graph with those of its inverse.
+func (l *serialized) checkInverse() error {
+	if l.both.broken() {
+		return l.atByte(l.offset, "the inverse has other edges than the graph")
+	}
+	return nil
+}
+
 // read reads offsets and entries, and makes a tuple of each arc, or of the first entry of each edge. It only counts the
 // self-loops of an undirected graph, because the two entries of one may be in different blocks.
 func (l *serialized) read(kind entryKind) error {
-	offsets, err := l.readOffsets()
+	var word [8]byte
+	offsets, err := l.readOffsets(func(v int64) (int64, error) {
+		n, err := io.ReadFull(l.r, word[:])
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return 0, l.atByte(l.offset+int64(n), "the file ends within its offsets: %d are missing", l.vertices+1-v)
+		} else if err != nil {
+			return 0, l.readError(err)
+		}
+		l.offset += 8
+		return int64(binary.LittleEndian.Uint64(word[:])), nil
+	})
 	if err != nil {
 		return err
 	}
@@ -137,23 +165,22 @@ func (l *serialized) read(kind entryKind) error {
 	return l.parallel(blocks{record: int(l.bytes), limit: l.entries * l.bytes, parse: parse})
 }
 
-// readOffsets reads the offsets of the lists. It allocates memory only for offsets that the file contains.
-func (l *serialized) readOffsets() ([]int64, error) {
+// readOffsets returns the offsets of the lists, which next reads. It allocates memory only for those that the file
+// contains.
+func (l *serialized) readOffsets(next func(v int64) (int64, error)) ([]int64, error) {
 	var offsets []int64
-	var word [8]byte
 	for v, low := int64(0), int64(0); v <= l.vertices; v++ {
-		if n, err := io.ReadFull(l.r, word[:]); err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil, l.atByte(l.offset+int64(n), "the file ends within its offsets: %d are missing", l.vertices+1-v)
-		} else if err != nil {
-			return nil, l.readError(err)
+		start := l.offset
+		offset, err := next(v)
+		if err != nil {
+			return nil, err
 		}
-		offset := int64(binary.LittleEndian.Uint64(word[:]))
 		if offset < low || offset > l.entries || v == 0 && offset != 0 || v == l.vertices && offset != l.entries {
-			return nil, l.atByte(l.offset, "offset %d of vertex %d: want ascending offsets from 0 to %d", offset, v, l.entries)
+			return nil, l.atByte(start, "offset %d of vertex %d: want ascending offsets from 0 to %d", offset, v, l.entries)
 		}
 		if len(offsets) == cap(offsets) {
 			room := min(2*v+1024, l.vertices+1)
-			if l.size > 0 && l.info.Compression == "" { // the header has been compared with the size
+			if l.content > 0 { // the header has been compared with the size
 				room = l.vertices + 1
 			}
 			if err := l.reserve(8 * room); err != nil {
@@ -162,7 +189,6 @@ func (l *serialized) readOffsets() ([]int64, error) {
 			offsets = append(make([]int64, 0, room), offsets...)
 		}
 		offsets, low = append(offsets, offset), offset
-		l.offset += 8
 	}
 	return offsets, nil
 }

@@ -44,6 +44,8 @@ type blocks struct {
 	parse func(b *block, edges []graph.Edge) ([]graph.Edge, error)
 }
 
+func (b *blocks) isText() bool { return b.record == 0 && b.split == nil }
+
 // parallel reads and parses blocks, adds their tuples in the order of the file, and returns the first error in it.
 func (in *input) parallel(b blocks) error {
 	ctx, cancel := context.WithCancel(in.ctx)
@@ -61,7 +63,12 @@ func (in *input) parallel(b blocks) error {
 		if !b.exact {
 			edges = reuse(parsed, block.tuples)
 		}
-		edges, err := b.parse(block, edges[:0])
+		edges, err := edges[:0], error(nil)
+		if at := loneCR(block.data); b.isText() && at >= 0 {
+			err = errCR(block.line + 1 + int64(bytes.Count(block.data[:at], newline)))
+		} else {
+			edges, err = b.parse(block, edges)
+		}
 		recycle(free, block.data)
 		<-threads
 		block.result <- result{edges, err}
@@ -129,7 +136,7 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 	var rest []byte // the beginning of a line or of a record
 	for ctx.Err() == nil {
 		if b.record == 0 && len(rest) > limit {
-			return atLine(in.line+1, "the line is longer than %d bytes", limit)
+			return tooLong(in.line+1, rest, limit)
 		}
 		if len(rest) > maxLine { // text, a copy of it, and tuples
 			if err := in.reserve(32 * int64(len(rest))); err != nil {
@@ -159,7 +166,7 @@ func (in *input) split(ctx context.Context, b blocks, free <-chan []byte, send f
 			cut = bytes.LastIndexByte(data, '\n') + 1
 		}
 		if first := bytes.IndexByte(data, '\n'); b.record == 0 && (first > limit || first < 0 && len(data) > limit) {
-			return atLine(in.line+1, "the line is longer than %d bytes", limit)
+			return tooLong(in.line+1, data, limit)
 		}
 		if cut == 0 && !end && failure == nil { // a long line
 			rest = data
@@ -214,13 +221,15 @@ func (in *input) readLine() ([]byte, error) {
 		line = append(line, part...)
 		switch {
 		case err == nil, err == io.EOF && len(line) > 0:
-			in.line++
+			if in.line++; loneCR(line) >= 0 {
+				return nil, errCR(in.line)
+			}
 			return bytes.TrimRight(line, "\r\n \t"), nil
 		case err == io.EOF:
 			return nil, io.EOF
 		case errors.Is(err, bufio.ErrBufferFull):
 			if len(line) > maxLine {
-				return nil, atLine(in.line+1, "the line is longer than %d bytes", maxLine)
+				return nil, tooLong(in.line+1, line, maxLine)
 			}
 		default:
 			return nil, in.readError(err)
@@ -229,3 +238,11 @@ func (in *input) readLine() ([]byte, error) {
 }
 
 const maxLine = 1 << 20 // bytes of a line, unless the format lists neighbors in lines
+
+// tooLong is the error of a line with more bytes than limit, which begins with text.
+func tooLong(line int64, text []byte, limit int) error {
+	if loneCR(text) >= 0 {
+		return errCR(line)
+	}
+	return atLine(line, "the line is longer than %d bytes", limit)
+}

@@ -20,7 +20,8 @@ func readDIMACS(in *input) error {
 		return atLine(in.line, "want a line such as p sp VERTICES ARCS: %q", strings.Join(words, " "))
 	}
 	form, what, n := "e U V", "edges", sizes[0]
-	lines := pairs{comments: "cn", word: 'e', first: 1, limit: uint64(n), below: anyOrder, // n: the weight of a vertex
+	// Descriptors of vertices and parameters (n, d, v, x) have no edges ("Clique and Coloring Problems Graph Format").
+	lines := pairs{comments: "cndvx", word: 'e', first: 1, limit: uint64(n),
 		wrong: func(b *block, start int) error { return b.atLine(start, "want "+form) },
 		other: func(b *block, start int, _, _ uint64) (graph.Edge, error) {
 			return graph.Edge{}, b.atLine(start, "want vertices from 1 to "+strconv.FormatInt(n, 10))
@@ -29,7 +30,7 @@ func readDIMACS(in *input) error {
 	case "sp":
 		lines.comments, lines.word, lines.values = "c", 'a', 1
 		form, what, in.info.Symmetrized = "a U V WEIGHT", "arcs", true
-	case "edge", "col":
+	case "edge", "edges", "col":
 	default:
 		return atLine(in.line, "want p sp, p edge or p col: %q", strings.Join(words, " "))
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package files reads graphs from files and writes them, in the formats of format.go, plain or compressed by gzip or
-// zstd. A file is read once, from beginning to end, so it may be a pipe. One goroutine reads, hashes and decompresses
-// blocks, and others parse. The tuples are in memory once, in the order of the file.
+// Package files reads graphs from files and writes them, in the formats of format.go, plain, compressed or in an
+// archive. A file that is not in an archive is read once, from beginning to end, so it may be a pipe. One goroutine
+// reads, hashes and decompresses blocks, and others parse. The tuples are in memory once, in the order of the file.
 //
 // Every tuple is an undirected edge, as in Graph500. Each line of a directed file is one tuple, so an edge that has an
 // arc in both directions becomes two tuples. A format that stores an undirected edge twice (METIS, an undirected .sg)
@@ -15,11 +15,13 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"sort"
+	"strings"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/regular"
@@ -28,9 +30,9 @@ import (
 // Info describes a file that was read.
 type Info struct {
 	Format      Format
-	Compression string // gzip, zstd, or empty
+	Compression string // gzip, zstd, bzip2, xz, zip, or empty
 	SHA256      string // hexadecimal, if requested: of the file as stored, or of the edge file of an LDBC graph
-	Bytes       int64  // read from the file
+	Bytes       int64  // of the file as stored
 
 	Vertices int64 // all labels of tuples are below it; some vertices may have no tuple
 	Tuples   int64
@@ -61,10 +63,11 @@ type Options struct {
 	// Reserve, unless nil, is called before reading takes n more bytes, on any goroutine. An error ends reading.
 	Reserve func(n int64) error
 
-	block int // bytes that are parsed at a time; 0: blockBytes
+	block  int    // bytes that are parsed at a time; 0: blockBytes
+	member string // the file to read if the file is an archive
 }
 
-// Load reads the file of the given name.
+// Load reads the file of the given name, or ARCHIVE/FILE: a file in an archive.
 //
 // An error about the content is one line, NAME:LINE: reason, or NAME: byte OFFSET: reason. Load allocates memory only
 // for data that the file contains, whatever its header says. A file that changes while it is read is an error. When ctx
@@ -73,10 +76,27 @@ func Load(ctx context.Context, name string, o Options) (*Graph, error) {
 	if o.Format == "" {
 		o.Format = formatOfName(name)
 	}
-	if o.Format == LDBC {
-		return loadLDBC(ctx, name, o)
+	path, member := SplitArchive(name)
+	if member == "" {
+		return place{}.loadGraph(ctx, name, o)
 	}
-	return loadFile(ctx, name, o, nil)
+	where := place{path: path}
+	if o.Format == LDBC { // in several files
+		var a *archive
+		_, err := loadFile(ctx, path, o, func(*input) error { return noMember(member) })
+		if !errors.As(err, &a) {
+			return nil, err
+		}
+		where.members = a.members
+	}
+	return where.loadGraph(ctx, member, o)
+}
+
+func (p place) loadGraph(ctx context.Context, name string, o Options) (*Graph, error) {
+	if o.Format == LDBC {
+		return p.loadLDBC(ctx, name, o)
+	}
+	return p.load(ctx, name, o, nil)
 }
 
 // LoadFrom is Load for a reader, such as standard input. The name appears in errors, and may determine the format.
@@ -96,7 +116,7 @@ func loadFile(ctx context.Context, name string, o Options, read func(in *input) 
 		return nil, err
 	}
 	defer file.Close()
-	g, err := load(ctx, file, name, stat.Size(), o, read)
+	g, err := load(ctx, file, strings.TrimSuffix(name+"/"+o.member, "/"), stat.Size(), o, read)
 	if now, statErr := file.Stat(); ctx.Err() == nil && statErr == nil &&
 		(now.Size() != stat.Size() || !now.ModTime().Equal(stat.ModTime())) {
 		return nil, fmt.Errorf("%s: the file changed while it was read", name) // which explains err
@@ -117,11 +137,23 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 			return nil, named(name, err)
 		}
 	}
-	if read == nil {
-		read = formatOf(in.info.Format).read
+	codec := formatOf(in.info.Format)
+	if codec.text {
+		if err := in.skipByteOrderMark(); err != nil {
+			return nil, named(name, err)
+		}
+		// Network Repository has matrices whose names end in .edges.
+		if head, _ := in.r.Peek(64); in.info.Format == EdgeList && read == nil && matrixBanner.Match(head) {
+			in.info.Format = MatrixMarket
+			codec = formatOf(MatrixMarket)
+		}
 	}
 	if read == nil {
-		return nil, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format, formatNames())
+		read = codec.read
+	}
+	if read == nil {
+		return nil, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format,
+			strings.Join(Formats(), ", "))
 	}
 	if err = read(in); err == nil {
 		err = in.finish()

@@ -25,6 +25,8 @@ const (
 	METIS        Format = "metis"    // one vertex per line
 	DIMACS       Format = "dimacs"   // one arc or edge per line
 	LDBC         Format = "ldbc"     // LDBC Graphalytics, two files and properties
+	Adjacency    Format = "adj"      // PBBS, Ligra and GBBS, adjacency graph
+	GBBS         Format = "gbbs"     // GBBS, binary
 	SG           Format = "sg"       // GAPBS, serialized graph
 	WSG          Format = "wsg"      // GAPBS, serialized graph with weights
 	OSM          Format = "osm"      // OpenStreetMap, its roads
@@ -34,23 +36,26 @@ const (
 type codec struct {
 	format     Format
 	extensions []string
+	text       bool
 	read       func(in *input) error
 	write      func(out *output, name string) error // nil: it is read only
 }
 
 func formats() []codec {
 	return []codec{
-		{Packed, []string{".tuples"}, readPacked, writePacked},
-		{Packed16, []string{".tuples16"}, readPacked16, writePacked16},
-		{EdgeList, []string{".el", ".txt", ".edges", ".snap"}, readEdgeList, writeEdgeList},
-		{WeightedList, []string{".wel"}, readWeightedList, writeWeightedList},
-		{MatrixMarket, []string{".mtx"}, readMatrixMarket, writeMatrixMarket},
-		{METIS, []string{".graph", ".metis"}, readMETIS, writeMETIS},
-		{DIMACS, []string{".gr", ".col", ".edge"}, readDIMACS, writeDIMACS},
-		{LDBC, []string{".e", ".v"}, nil, writeLDBC},
-		{SG, []string{".sg"}, readSG, writeSG},
-		{WSG, []string{".wsg"}, readWSG, nil},
-		{OSM, []string{".pbf"}, readOSM, nil},
+		{Packed, []string{".tuples"}, false, readPacked, writePacked},
+		{Packed16, []string{".tuples16"}, false, readPacked16, writePacked16},
+		{EdgeList, []string{".el", ".txt", ".edges", ".snap"}, true, readEdgeList, writeEdgeList},
+		{WeightedList, []string{".wel"}, true, readWeightedList, writeWeightedList},
+		{MatrixMarket, []string{".mtx"}, true, readMatrixMarket, writeMatrixMarket},
+		{METIS, []string{".graph", ".metis"}, true, readMETIS, writeMETIS},
+		{DIMACS, []string{".gr", ".col", ".edge"}, true, readDIMACS, writeDIMACS},
+		{LDBC, []string{".e", ".v"}, true, nil, writeLDBC},
+		{Adjacency, []string{".adj"}, true, readAdjacency, nil},
+		{GBBS, []string{".bin"}, false, readGBBS, nil},
+		{SG, []string{".sg"}, false, readSG, writeSG},
+		{WSG, []string{".wsg"}, false, readWSG, nil},
+		{OSM, []string{".pbf"}, false, readOSM, nil},
 	}
 }
 
@@ -63,67 +68,142 @@ func formatOf(name Format) codec {
 	return codec{}
 }
 
-func formatNames() string {
-	var names []string
+// Formats returns the names of all formats.
+func Formats() (names []string) {
 	for _, f := range formats() {
 		names = append(names, string(f.format))
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
+// splitCompression splits a name such as a.mtx.GZ into a.mtx and .GZ.
 func splitCompression(name string) (stem, compression string) {
-	switch ext := filepath.Ext(name); ext {
-	case ".gz", ".zst", ".zstd":
+	ext := filepath.Ext(name)
+	if slices.Contains([]string{".gz", ".zst", ".zstd", ".bz2", ".xz"}, strings.ToLower(ext)) {
 		return strings.TrimSuffix(name, ext), ext
 	}
 	return name, ""
 }
 
-func formatOfName(name string) Format {
+// extension returns the extension of a name in lower case, without that of a compression.
+func extension(name string) string {
 	stem, _ := splitCompression(name)
-	ext := strings.ToLower(filepath.Ext(stem))
+	return strings.ToLower(filepath.Ext(stem))
+}
+
+// formatOfName returns the format of a name, or nothing. KONECT publishes edge lists as out.NAME.
+func formatOfName(name string) Format {
 	for _, f := range formats() {
-		if slices.Contains(f.extensions, ext) {
+		if slices.Contains(f.extensions, extension(name)) {
 			return f.format
 		}
+	}
+	if strings.HasPrefix(filepath.Base(name), "out.") {
+		return EdgeList
 	}
 	return ""
 }
 
-// detect determines the format from the first bytes. It never returns METIS, whose lines look like an edge list.
+// ErrUnknownFormat is the error of a file that needs Options.Format.
+var ErrUnknownFormat = errors.New("neither the name nor the content says the format of the file")
+
+// detect determines the format from the first bytes of the content. What may be METIS is of no format for it, because
+// it may be an edge list as well.
 func (in *input) detect() (Format, error) {
 	head, err := in.r.Peek(detectBytes)
 	if len(head) == 0 && err != nil {
 		return EdgeList, in.readError(err)
 	}
+	text := bytes.TrimPrefix(head, []byte(byteOrderMark))
 	switch {
-	case len(head) >= len(bannerMM) && strings.EqualFold(string(head[:len(bannerMM)]), bannerMM):
+	case matrixBanner.Match(text):
 		return MatrixMarket, nil
+	case adjacencyTitle.Match(text):
+		return Adjacency, nil
 	case len(head) > 15 && bytes.HasPrefix(head[4:], []byte("\x0a\x09OSMHeader")):
 		return OSM, nil
-	case !slices.ContainsFunc(head, func(c byte) bool { return c < ' ' && c != '\n' && !blank(c) || c == 0x7f }):
-		if dimacsLine.Match(head) {
-			return DIMACS, nil
-		}
-		return EdgeList, nil
-	case isSG(head, in.size, in.info.Compression != ""):
+	case isUTF16(head):
+		return "", errUTF16
+	case !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' && c != '\n' && !blank(c) || c == 0x7f }):
+		return in.detectText(text, len(head) < detectBytes)
+	case len(bytes.Trim(head, "\x00")) == 0:
+		return "", ErrUnknownFormat
+	case isGBBS(head):
+		return GBBS, nil
+	case isSG(head, in.content):
 		return SG, nil
 	case isPacked16(head):
 		return Packed16, nil
 	case isPacked(head):
 		return Packed, nil
 	}
-	return "", errors.New("unknown content; give the file the extension of its format, such as .mtx or .graph")
+	return "", ErrUnknownFormat
 }
 
 const detectBytes = 48 << 10 // needed by detect; a multiple of 12 and 16
 
-// dimacsLine is the first line of a DIMACS file: sizes or a comment.
-var dimacsLine = regexp.MustCompile(`^(p .*\S|c([ \r\n]|$))`)
+// detectText determines the format of lines: DIMACS, or an edge list whose lines have as many columns as the first one.
+// The text is the whole file, or its first lines and a part of one.
+func (in *input) detectText(text []byte, whole bool) (Format, error) {
+	if dimacsLine.Match(text) {
+		return DIMACS, nil
+	}
+	if !whole {
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
+	}
+	if at := loneCR(text); at >= 0 {
+		return "", errCR(int64(1 + bytes.Count(text[:at], newline)))
+	}
+	columns := 0
+	for line := range bytes.Lines(text) {
+		line, _, _ = bytes.Cut(line, []byte("{")) // a dictionary of networkx
+		fields := bytes.FieldsFunc(line, func(r rune) bool { return r == '\n' || r == ',' || r < ' ' || r == ' ' })
+		if len(fields) == 0 || strings.IndexByte(listComments, fields[0][0]) >= 0 {
+			continue
+		}
+		if columns == 0 {
+			columns = len(fields)
+		}
+		if len(fields) != columns {
+			return "", ErrUnknownFormat
+		}
+	}
+	if !in.accepts(text, readEdgeList) || columns > 0 && in.accepts(text, func(trial *input) error {
+		complete, err := trial.readNeighbors()
+		if err == nil && whole {
+			err = complete()
+		}
+		return err
+	}) {
+		return "", ErrUnknownFormat
+	}
+	return EdgeList, nil
+}
 
-// isSG reports whether the header of a GAPBS graph without weights explains the size of the file.
-func isSG(head []byte, size int64, compressed bool) bool {
-	if len(head) < sgHeader || head[0] > 1 || size == 0 || compressed {
+// accepts reports whether a reader takes the text.
+func (in *input) accepts(text []byte, read func(*input) error) bool {
+	trial, err := open(in.ctx, bytes.NewReader(text), 0, Options{Threads: 1})
+	defer trial.close()
+	return err == nil && read(trial) == nil
+}
+
+// dimacsLine is the first line of a DIMACS file: sizes or a comment.
+var dimacsLine = regexp.MustCompile(`^[ \t\r\n]*(p[ \t]+[a-z]|c([ \t\r\n]|$))`)
+
+const byteOrderMark = "\ufeff" // in UTF-8
+
+var errUTF16 = errors.New("text in UTF-16: convert it to UTF-8, with iconv for example")
+
+// isUTF16 reports whether text begins with the byte order mark of UTF-16, or with two characters of ASCII in UTF-16.
+func isUTF16(head []byte) bool {
+	ascii := func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || blank(c) }
+	return bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) || len(head) >= 4 &&
+		(head[1]|head[3] == 0 && ascii(head[0]) && ascii(head[2]) || head[0]|head[2] == 0 && ascii(head[1]) && ascii(head[3]))
+}
+
+// isSG reports whether the header of a GAPBS graph without weights explains the size of the content, 0 if unknown.
+func isSG(head []byte, size int64) bool {
+	if len(head) < sgHeader || head[0] > 1 || size == 0 {
 		return false
 	}
 	entries, vertices := binary.LittleEndian.Uint64(head[1:]), binary.LittleEndian.Uint64(head[9:])

@@ -5,6 +5,8 @@ package files
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"compress/bzip2"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -24,9 +27,10 @@ import (
 type input struct {
 	ctx      context.Context
 	source   *source
-	r        *bufio.Reader // what the file holds, decompressed
+	r        *bufio.Reader // the content: what the file holds, decompressed
 	close    func()
-	size     int64 // of the file, or 0
+	size     int64 // of the file in bytes, or 0
+	content  int64 // bytes of the content, or 0 if its size is unknown
 	threads  int
 	block    int // bytes that are parsed at a time
 	progress func(done, size int64)
@@ -69,7 +73,8 @@ func (w whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open starts to read and decompress. The caller closes the input, also after an error.
+// open starts to read and decompress, or to read Options.member of an archive. The caller closes the input, also after
+// an error.
 func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, error) {
 	if o.Threads < 1 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -88,42 +93,117 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 	if o.SHA256 {
 		in.source.hash = sha256.New()
 	}
-	raw := bufio.NewReaderSize(in.source, 1<<18)
-	in.r = raw
-	head, err := raw.Peek(6)
-	if err != nil && err != io.EOF {
-		return in, err
+	in.r, in.content = bufio.NewReaderSize(in.source, bufferBytes), size
+	err := in.decompress()
+	packed := o.Format == Packed || o.Format == Packed16 // whose labels may look like an archive
+	if err == nil && (!packed || o.member != "") {
+		if err = in.enterArchive(r, o.member); err == nil && o.member != "" {
+			err = in.decompress()
+		}
 	}
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(raw)
-		if err != nil {
-			return in, fmt.Errorf("gzip: %w", err)
-		}
-		in.info.Compression, in.r = "gzip", bufio.NewReaderSize(whole{z}, 1<<18)
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		var header zstd.Header
-		head, _ = raw.Peek(zstd.HeaderMaxSize)
-		if header.Decode(head) == nil && header.WindowSize <= maxWindow {
-			err = in.reserve(2 * int64(header.WindowSize))
-		}
-		if err != nil && err != io.EOF {
-			return in, err
-		}
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(max(2, o.Threads)), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return in, fmt.Errorf("zstd: %w", err)
-		}
-		in.close = z.Close
-		in.info.Compression, in.r = "zstd", bufio.NewReaderSize(whole{z}, 1<<18)
-	case bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
-		return in, errors.New("compressed by bzip2 or xz: decompress it, or compress it by gzip or zstd")
-	}
-	return in, nil
+	return in, err
 }
 
-const maxWindow = 128 << 20 // of zstd, in bytes: as much as its own program decompresses without an option
+const (
+	bufferBytes = 1 << 18
+	maxWindow   = 128 << 20 // of zstd, in bytes: as much as its own program decompresses without an option
+	maxXZ       = 64 << 20  // the dictionary of xz, in bytes: as much as xz -9 uses
+)
+
+// decompress replaces in.r by a reader of what it holds, if that is compressed.
+func (in *input) decompress() (err error) {
+	var z io.Reader
+	name, raw := "", in.r
+	head, err := raw.Peek(zstd.HeaderMaxSize)
+	switch {
+	case len(head) == 0 && err != io.EOF:
+		return err
+	case bytes.HasPrefix(head, []byte("\x1f\x8b\x08")):
+		name = "gzip"
+		z, err = newMembers(raw)
+	case bytes.HasPrefix(head, []byte("BZh")):
+		name, z, err = "bzip2", bzip2.NewReader(raw), nil
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		name = "xz"
+		if err = in.reserve(maxXZ); err == nil {
+			z, err = xz.NewReader(raw, maxXZ)
+		}
+	default:
+		var header zstd.Header
+		for header.Decode(head) == nil && header.Skippable { // as pzstd writes before each frame
+			name = "zstd"
+			head = head[min(uint64(len(head)), uint64(header.HeaderSize)+uint64(header.SkippableSize)):]
+		}
+		if name == "" && !bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) {
+			return nil
+		}
+		name, err = "zstd", nil
+		if header.WindowSize <= maxWindow {
+			err = in.reserve(2 * int64(header.WindowSize))
+		}
+		if err == nil {
+			var decoder *zstd.Decoder
+			decoder, err = zstd.NewReader(raw, zstd.WithDecoderConcurrency(max(2, in.threads)),
+				zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+			z, in.close = decoder, decoder.Close
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	in.info.Compression, in.content, in.r = name, 0, bufio.NewReaderSize(whole{z}, bufferBytes)
+	return nil
+}
+
+// members reads all members of a gzip file. As for gzip(1), zeros may follow them, and nothing else.
+type members struct {
+	z   *gzip.Reader
+	raw *bufio.Reader
+}
+
+func newMembers(raw *bufio.Reader) (*members, error) {
+	z, err := gzip.NewReader(raw)
+	if err == nil {
+		z.Multistream(false)
+	}
+	return &members{z, raw}, err
+}
+
+func (m *members) Read(p []byte) (n int, err error) {
+	if n, err = m.z.Read(p); err != io.EOF {
+		return n, err
+	} else if n > 0 {
+		return n, nil
+	}
+	head, _ := m.raw.Peek(2)
+	if string(head) == "\x1f\x8b" {
+		if err = m.z.Reset(m.raw); err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		m.z.Multistream(false)
+		return 0, err
+	}
+	for head, err = m.raw.Peek(1); err == nil && head[0] == 0; head, err = m.raw.Peek(1) {
+		_, _ = m.raw.Discard(1)
+	}
+	return 0, cmp.Or(err, errors.New("other data follow the compressed data"))
+}
+
+// skipByteOrderMark skips the mark of UTF-8 at the beginning of text.
+func (in *input) skipByteOrderMark() error {
+	head, err := in.r.Peek(64)
+	if len(head) == 0 && err != nil {
+		return in.readError(err)
+	}
+	if isUTF16(head) {
+		return errUTF16
+	}
+	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+		n, _ := in.r.Discard(len(byteOrderMark))
+		in.offset += int64(n)
+	}
+	return nil
+}
 
 // finish checks that nothing follows the graph, and completes in.info.
 func (in *input) finish() error {
@@ -132,7 +212,12 @@ func (in *input) finish() error {
 	} else if err != io.EOF {
 		return in.readError(err)
 	}
-	in.info.Bytes = in.source.n.Load()
+	if in.source.hash != nil { // of the whole file, also if it is an archive
+		if _, err := io.Copy(io.Discard, in.source); err != nil {
+			return err
+		}
+	}
+	in.info.Bytes = max(in.size, in.source.n.Load())
 	if in.source.hash != nil {
 		in.info.SHA256 = hex.EncodeToString(in.source.hash.Sum(nil))
 	}

@@ -3,29 +3,26 @@
 package files
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/internal/regular"
 )
 
 // LDBC Graphalytics (specification 1.0.5, section 2.4.2): NAME.v has a label per line, NAME.e two labels and an
 // optional weight per line, and NAME.properties states whether the edges are directed. Labels are 64-bit numbers.
 
 // loadLDBC reads the graph that a .v or .e file belongs to. An .e file without a .v file is an edge list.
-func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
-	stem, compression := splitCompression(name)
-	ext := filepath.Ext(stem)
-	stem = strings.TrimSuffix(stem, ext)
-	vertices, edges := sibling(stem+".v", compression), sibling(stem+".e", compression)
-	if ext == ".v" {
+func (p place) loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
+	uncompressed, compression := splitCompression(name)
+	ext := filepath.Ext(uncompressed)
+	stem := strings.TrimSuffix(uncompressed, ext)
+	vertices, edges := p.sibling(stem, ".v", compression), p.sibling(stem, ".e", compression)
+	if strings.EqualFold(ext, ".v") {
 		vertices = name
 	} else {
 		edges = name
@@ -34,12 +31,12 @@ func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 		return nil, fmt.Errorf("%s: want the edges next to it, in %s.e", name, stem)
 	}
 	o.Format = EdgeList
-	var read func(in *input) error
+	read := readEdgeList
 	if vertices != "" {
 		set, one := map[uint64]uint64{}, o
 		one.Threads = 1 // so that the second line of a vertex is the one in the error
 		var numbers *numbering
-		_, err := loadFile(ctx, vertices, one, func(in *input) (err error) {
+		_, err := p.load(ctx, vertices, one, func(in *input) (err error) {
 			if err = in.readVertices(set); err == nil {
 				numbers, err = in.newNumbering(set)
 			}
@@ -50,7 +47,7 @@ func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 		}
 		read = numbers.readEdges
 	}
-	g, err := loadFile(ctx, edges, o, read)
+	g, err := p.load(ctx, edges, o, read)
 	if err != nil {
 		return nil, err
 	}
@@ -59,17 +56,19 @@ func loadLDBC(ctx context.Context, name string, o Options) (*Graph, error) {
 	if n := len(info.Labels); n > 0 && info.Labels[n-1]-info.Labels[0] == uint64(n-1) && info.Labels[0] <= 1 {
 		info.FirstLabel, info.Labels = int64(info.Labels[0]), nil
 	}
-	if err := properties(stem, info); err != nil {
-		return nil, err
+	if properties := p.sibling(stem, ".properties", ""); properties != "" {
+		_, err = p.load(ctx, properties, o, func(in *input) error { return in.readProperties(filepath.Base(stem), info) })
 	}
-	return g, nil
+	return g, err
 }
 
 // sibling returns the name of an existing file with the given extension, in any compression, or an empty string.
-func sibling(name, compression string) string {
-	for _, c := range []string{compression, "", ".gz", ".zst"} {
-		if _, err := os.Stat(name + c); err == nil {
-			return name + c
+func (p place) sibling(stem, ext, compression string) string {
+	for _, c := range []string{compression, "", ".gz", ".zst", ".bz2", ".xz"} {
+		for _, name := range []string{stem + ext + c, stem + strings.ToUpper(ext+c)} {
+			if p.has(name) {
+				return name
+			}
 		}
 	}
 	return ""
@@ -100,42 +99,33 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 
 func (n *numbering) readEdges(in *input) error {
 	in.info.Vertices, in.info.Labels = int64(len(n.labels)), n.labels
-	lines := pairs{other: func(b *block, start int, u, v uint64) (graph.Edge, error) {
+	lines := in.edgeLines()
+	lines.other = func(b *block, start int, u, v uint64) (graph.Edge, error) {
 		a, okA := n.vertex(u)
 		z, okZ := n.vertex(v)
 		if !okA || !okZ {
 			return graph.Edge{}, b.atLine(start, "a vertex that is not in the list of vertices")
 		}
 		return graph.MakeEdge(a, z), nil
-	}}
-	b := in.edgeLines(0, &lines)
-	b.parse = lines.plain
-	return in.parallel(b)
+	}
+	return in.parallel(blocks{limit: -1, parse: lines.plain})
 }
 
-func properties(stem string, info *Info) error {
-	name := stem + ".properties"
-	text, err := regular.Read(name, 1<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	key := []byte("graph." + filepath.Base(stem) + ".directed")
-	for n, line := range bytes.Split(text, newline) {
-		left, right, ok := bytes.Cut(line, []byte("="))
-		if !ok || !bytes.Equal(bytes.TrimSpace(left), key) {
+// readProperties reads whether the edges of a graph are directed.
+func (in *input) readProperties(name string, info *Info) error {
+	for {
+		line, err := in.readLine()
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		key, value, ok := strings.Cut(string(line), "=")
+		if !ok || strings.TrimSpace(key) != "graph."+name+".directed" {
 			continue
 		}
-		switch string(bytes.TrimSpace(right)) {
-		case "true":
-			info.Symmetrized = true
-		case "false":
-			info.Symmetrized = false
-		default:
-			return fmt.Errorf("%s:%d: want true or false: %q", name, n+1, bytes.TrimSpace(right))
+		if info.Symmetrized, err = strconv.ParseBool(strings.TrimSpace(value)); err != nil {
+			return atLine(in.line, "want true or false: %q", strings.TrimSpace(value))
 		}
 	}
-	return nil
 }

@@ -3,36 +3,42 @@
 package files
 
 import (
+	"bytes"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tepsbench/teps/graph"
 )
 
-// bannerMM begins a MatrixMarket file (Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", 1996).
+// bannerMM begins a MatrixMarket file (Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", 1996). Files of
+// Network Repository have one percent sign.
 const bannerMM = "%%MatrixMarket"
 
-// readMatrixMarket reads a sparse matrix. Entry (i, j) is the tuple {i-1, j-1}, even if its value is 0.
+var matrixBanner = regexp.MustCompile(`^(?i)%%?[ \t]*MatrixMarket[ \t]`)
+
+// readMatrixMarket reads a sparse matrix. Entry (i, j) is the tuple {i-1, j-1}, even if its value is 0. One of a
+// symmetric matrix may be in either triangle.
 func readMatrixMarket(in *input) error {
 	banner, err := in.readLine()
 	if err != nil && err != io.EOF {
 		return err
 	}
-	words := strings.Fields(strings.ToLower(string(banner)))
-	if len(words) != 5 || words[0] != strings.ToLower(bannerMM) || words[1] != "matrix" {
+	words := strings.Fields(strings.TrimLeft(strings.ToLower(string(banner)), "% \t"))
+	if !matrixBanner.Match(banner) || len(words) != 5 || words[1] != "matrix" {
 		return atLine(1, "want %s matrix coordinate FIELD SYMMETRY: %q", bannerMM, truncate(banner))
 	}
 	if words[2] != "coordinate" {
 		return atLine(1, "a dense matrix is not a graph: want a matrix in coordinate form: %q", truncate(banner))
 	}
-	values, ok := map[string]int64{"pattern": 0, "integer": 1, "real": 1, "double": 1, "complex": 2}[words[3]]
+	values, ok := map[string]int{"pattern": 0, "integer": 1, "unsigned-integer": 1, "real": 1,
+		"double": 1, "complex": 2}[words[3]]
 	if !ok {
 		return atLine(1, "want pattern, integer, real or complex values, not %q", words[3])
 	}
-	// A triangle of the matrix has columns up to row + below.
-	below, ok := map[string]int64{"general": anyOrder, "symmetric": 0, "hermitian": 0, "skew-symmetric": -1}[words[4]]
-	if !ok {
+	if !slices.Contains([]string{"general", "symmetric", "hermitian", "skew-symmetric"}, words[4]) {
 		return atLine(1, "want general, symmetric, skew-symmetric or hermitian, not %q", words[4])
 	}
 	in.info.Symmetrized = words[4] == "general"
@@ -46,7 +52,7 @@ func readMatrixMarket(in *input) error {
 		return atLine(in.line, "%d rows and %d columns: a graph needs a square matrix", n, sizes[1])
 	}
 
-	lines := pairs{comments: "%", values: values, first: 1, limit: uint64(n), below: below,
+	lines := pairs{comments: "%", values: values, first: 1, limit: uint64(n), loopless: words[4] == "skew-symmetric",
 		wrong: func(b *block, start int) error {
 			return b.atLine(start, [...]string{"want a row and a column", "want a row, a column and a value",
 				"want a row, a column and two values"}[values])
@@ -55,7 +61,7 @@ func readMatrixMarket(in *input) error {
 			if max(u, v) >= uint64(n) {
 				return graph.Edge{}, b.atLine(start, "want a row and a column from 1 to "+strconv.FormatInt(n, 10))
 			}
-			return graph.Edge{}, b.atLine(start, "an entry outside the lower triangle of a "+words[4]+" matrix")
+			return graph.Edge{}, b.atLine(start, "an entry on the diagonal of a skew-symmetric matrix")
 		}}
 	if err := in.parallel(blocks{limit: -1, parse: lines.plain}); err != nil {
 		return err
@@ -70,7 +76,7 @@ func (in *input) checkCount(what string, want, got int64) error {
 	return nil
 }
 
-// headerLine returns the next line that is not empty and does not begin with comment.
+// headerLine returns the next line that is not blank, and whose first character behind blanks is not comment.
 func (in *input) headerLine(comment byte) ([]byte, error) {
 	for {
 		line, err := in.readLine()
@@ -79,7 +85,7 @@ func (in *input) headerLine(comment byte) ([]byte, error) {
 			return nil, atLine(in.line+1, "the file ends within its header")
 		case err != nil:
 			return nil, err
-		case len(line) > 0 && line[0] != comment:
+		case len(bytes.TrimLeft(line, " \t")) > 0 && bytes.TrimLeft(line, " \t")[0] != comment:
 			return line, nil
 		}
 	}

@@ -14,14 +14,23 @@ import (
 // of sizes, line v lists the neighbors of vertex v. Each edge is in the lists of both its ends. METIS itself does not
 // allow self-loops; here they are listed once.
 func readMETIS(in *input) error {
-	words, sizes, err := in.sizes('%', 0, 2, 4, "the numbers of vertices and edges, and maybe fmt and ncon")
+	complete, err := in.readNeighbors()
 	if err != nil {
 		return err
+	}
+	return complete()
+}
+
+// readNeighbors reads the lines of a METIS file. The function complete compares the header with them.
+func (in *input) readNeighbors() (complete func() error, err error) {
+	words, sizes, err := in.sizes('%', 0, 2, 4, "the numbers of vertices and edges, and maybe fmt and ncon")
+	if err != nil {
+		return nil, err
 	}
 	// Each line begins with skip numbers, and each neighbor has a weight if weighted.
 	skip, weighted, err := metisFmt(in.line, words[2:])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := sizes[0]
 
@@ -29,12 +38,19 @@ func readMETIS(in *input) error {
 	var vertices int64
 	next := func(b *block) int64 {
 		first := vertices
-		vertices += int64(bytes.Count(b.data, newline) - bytes.Count(b.data, []byte("\n%")))
-		if b.data[0] == '%' {
-			vertices--
-		}
+		vertices += int64(bytes.Count(b.data, newline))
 		if b.data[len(b.data)-1] != '\n' {
 			vertices++ // the last line
+		}
+		for i := 0; i < len(b.data); i = skipLine(b.data, i) {
+			n := bytes.IndexByte(b.data[i:], '%')
+			if n < 0 {
+				break
+			}
+			line := b.data[i+bytes.LastIndexByte(b.data[i:i+n], '\n')+1:]
+			if i += n; line[skipBlanks(line, 0)] == '%' {
+				vertices--
+			}
 		}
 		return first
 	}
@@ -42,7 +58,7 @@ func readMETIS(in *input) error {
 		var sum symmetry
 		text, u := b.data, b.state
 		for i := 0; i < len(text); i++ { // over lines
-			if text[i] == '%' {
+			if at := skipBlanks(text, i); at < len(text) && text[at] == '%' {
 				i = skipLine(text, i) - 1
 				continue
 			}
@@ -80,17 +96,17 @@ func readMETIS(in *input) error {
 		both.merge(&sum)
 		return edges, nil
 	}
-	if err := in.parallel(blocks{limit: -1, line: maxNeighborLine, next: next, parse: parse}); err != nil {
-		return err
-	}
-	if vertices < n {
-		return atLine(in.line, "the file has lines for %d vertices, but its header announces %d", vertices, n)
-	}
-	if both.broken() {
-		return atLine(in.line, "the lists are not symmetric: %d neighbors are larger than their vertex, %d smaller, "+
-			"and each edge must be in the lists of both its ends", both.up, both.down)
-	}
-	return in.checkCount("edges", sizes[1], in.info.Tuples)
+	err = in.parallel(blocks{limit: -1, line: maxNeighborLine, next: next, parse: parse})
+	return func() error {
+		if vertices < n {
+			return atLine(in.line, "the file has lines for %d vertices, but its header announces %d", vertices, n)
+		}
+		if both.broken() {
+			return atLine(in.line, "the lists are not symmetric: %d neighbors are larger than their vertex, %d smaller, "+
+				"and each edge must be in the lists of both its ends", both.up, both.down)
+		}
+		return in.checkCount("edges", sizes[1], in.info.Tuples)
+	}, err
 }
 
 const maxNeighborLine = 1 << 30 // bytes

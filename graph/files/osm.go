@@ -28,17 +28,17 @@ import (
 func readOSM(in *input) error {
 	var large sync.Mutex // held while a large block is decoded
 	return in.labeled(blocks{split: in.splitOSM}, func(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
-		blob, size, err := openBlob(b.data)
-		if err == nil && size > usualBlob {
+		raw, err := inflate(b.data)
+		if err == nil && len(raw) > usualBlob {
 			large.Lock()
 			defer large.Unlock()
-			if err := in.reserve(maxExpansion * size); err != nil {
+			if err := in.reserve(maxExpansion * int64(len(raw))); err != nil {
 				return edges, err
 			}
 		}
 		var data osmpb.PrimitiveBlock
 		if err == nil {
-			err = unmarshalBlob(blob, size, &data)
+			err = skipUnknown.Unmarshal(raw, &data)
 		}
 		if err == nil {
 			edges, err = roads(&data, edges, seen)
@@ -119,12 +119,12 @@ func (in *input) take(start, n int64) ([]byte, error) {
 // checkFeatures rejects files with features that change the meaning of the ways, such as all versions of each way.
 func checkFeatures(data []byte) error {
 	var header osmpb.HeaderBlock
-	blob, size, err := openBlob(data)
-	if err == nil && size > usualBlob {
+	raw, err := inflate(data)
+	if err == nil && len(raw) > usualBlob {
 		err = fmt.Errorf("want data of at most %d bytes", usualBlob)
 	}
 	if err == nil {
-		err = unmarshalBlob(blob, size, &header)
+		err = skipUnknown.Unmarshal(raw, &header)
 	}
 	if err != nil {
 		return err
@@ -142,47 +142,31 @@ func checkFeatures(data []byte) error {
 
 var skipUnknown = proto.UnmarshalOptions{DiscardUnknown: true}
 
-// openBlob returns the blob in data, and a bound on the bytes of its message.
-func openBlob(data []byte) (blob *osmpb.Blob, size int64, err error) {
-	blob = new(osmpb.Blob)
-	if err := skipUnknown.Unmarshal(data, blob); err != nil {
-		return nil, 0, err
+// inflate returns the decompressed message of a blob.
+func inflate(data []byte) (raw []byte, err error) {
+	var blob osmpb.Blob
+	if err := skipUnknown.Unmarshal(data, &blob); err != nil {
+		return nil, err
 	}
-	switch {
-	case blob.Raw == nil && blob.ZlibData == nil:
-		return nil, 0, errors.New("want data that is compressed by zlib or not at all")
-	case blob.Raw == nil && blob.RawSize == nil:
-		return blob, maxBlob, nil
-	case blob.Raw == nil:
-		size = int64(*blob.RawSize)
-	default:
-		size = int64(len(blob.Raw))
-	}
-	if size < 0 || size > maxBlob {
-		return nil, 0, fmt.Errorf("want data of at most %d bytes", maxBlob)
-	}
-	return blob, size, nil
-}
-
-// unmarshalBlob decompresses a blob of at most size bytes, and reads the message in it.
-func unmarshalBlob(blob *osmpb.Blob, size int64, message proto.Message) error {
-	raw := blob.Raw
-	if raw == nil {
+	switch raw = blob.Raw; {
+	case raw == nil && blob.ZlibData == nil:
+		return nil, errors.New("want data that is compressed by zlib or not at all")
+	case raw == nil:
 		r, err := zlib.NewReader(bytes.NewReader(blob.ZlibData))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if raw, err = io.ReadAll(io.LimitReader(r, size+1)); err != nil {
-			return err
+		if raw, err = io.ReadAll(io.LimitReader(r, maxBlob+1)); err != nil {
+			return nil, err
 		}
-	}
-	if blob.RawSize != nil && len(raw) != int(*blob.RawSize) {
-		return fmt.Errorf("%d bytes, want %d", len(raw), *blob.RawSize)
 	}
 	if len(raw) > maxBlob {
-		return fmt.Errorf("want data of at most %d bytes", maxBlob)
+		return nil, fmt.Errorf("want data of at most %d bytes", maxBlob)
 	}
-	return skipUnknown.Unmarshal(raw, message)
+	if blob.RawSize != nil && len(raw) != int(*blob.RawSize) {
+		return nil, fmt.Errorf("%d bytes, want %d", len(raw), *blob.RawSize)
+	}
+	return raw, nil
 }
 
 func roads(data *osmpb.PrimitiveBlock, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {

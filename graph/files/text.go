@@ -5,19 +5,18 @@ package files
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
-	"math"
+	"errors"
 	"math/bits"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tepsbench/teps/graph"
 )
 
-// Lines are parsed in place, byte by byte: the fields of a line are separated by spaces and tabs, and a line may end in
-// \r\n. A position is an index into the text of a block.
+// Lines are parsed in place, byte by byte: the fields of a line are separated by spaces and tabs, those of an edge list
+// also by commas, and a line may end in \r\n. A position is an index into the text of a block.
 
-// blank reports whether c separates fields.
+// blank reports whether c separates fields. A block has \r only in front of \n.
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 func skipBlanks(text []byte, i int) int {
@@ -35,8 +34,8 @@ func skipLine(text []byte, i int) int {
 	return i + n + 1
 }
 
-// number reads the decimal number at i, below 2^64, which ends at a field separator. It returns the position after it,
-// or i.
+// number reads the decimal number at i, below 2^64, which ends at a blank, a comma or a newline. It returns the
+// position after it, or i.
 func number(text []byte, i int) (n uint64, next int) {
 	next = i
 	if len(text)-i >= 8 {
@@ -57,7 +56,7 @@ func number(text []byte, i int) (n uint64, next int) {
 		}
 		n = n*10 + digit
 	}
-	if next < len(text) && !blank(text[next]) && text[next] != '\n' {
+	if next < len(text) && !blank(text[next]) && text[next] != '\n' && text[next] != ',' {
 		return 0, i
 	}
 	return n, next
@@ -78,49 +77,24 @@ func leadingDigits(characters uint64) (n uint64, digits int) {
 	return ((d&pairs)*(100+1000000<<32) + (d>>16&pairs)*(1+10000<<32)) >> 32, digits
 }
 
-// value skips the number at i, such as -1.5e-3, inf or nan, and returns the position after it, or i if there is none.
+// value skips the number at i, such as -1.5e-3, inf, nan or Fortran's 1d0, and returns the position after it, or i if
+// there is none.
 func value(text []byte, i int) (next int) {
-	next = i
-	for next < len(text) && !blank(text[next]) && text[next] != '\n' {
-		next++
+	for next = i; next < len(text) && !blank(text[next]) && text[next] != '\n'; next++ {
 	}
-	if !isValue(unsigned(text[i:next])) {
+	if _, end := number(text, i); end == next {
+		return next
+	}
+	field := strings.Map(func(c rune) rune {
+		if c == 'd' || c == 'D' {
+			return 'e'
+		}
+		return c
+	}, string(text[i:next]))
+	if _, err := strconv.ParseFloat(field, 64); errors.Is(err, strconv.ErrSyntax) {
 		return i
 	}
 	return next
-}
-
-func isValue(field []byte) bool {
-	n := digits(field)
-	hasDigits := n > 0
-	if n < len(field) && field[n] == '.' {
-		fraction := digits(field[n+1:])
-		n, hasDigits = n+1+fraction, hasDigits || fraction > 0
-	}
-	switch {
-	case !hasDigits:
-		return slices.Contains([]string{"inf", "infinity", "nan"}, strings.ToLower(string(field)))
-	case n == len(field):
-		return true
-	case field[n]|' ' != 'e' && field[n]|' ' != 'd': // d as Fortran writes it
-		return false
-	}
-	exponent := unsigned(field[n+1:])
-	return len(exponent) > 0 && digits(exponent) == len(exponent)
-}
-
-func unsigned(field []byte) []byte {
-	if len(field) > 0 && (field[0] == '+' || field[0] == '-') {
-		return field[1:]
-	}
-	return field
-}
-
-func digits(text []byte) (n int) {
-	for n < len(text) && text[n]-'0' <= 9 {
-		n++
-	}
-	return n
 }
 
 // atLine is an error about the line of the block that position i is in. The text of the line is quoted.
@@ -136,29 +110,47 @@ func (b *block) atLine(i int, reason string) error {
 	return atLine(line, "%s: %q", reason, text)
 }
 
-// fields returns the number of fields of the line that begins at i, not counting those of a dictionary.
-func fields(text []byte, i int) int64 {
-	line, _, _ := bytes.Cut(text[i:], newline)
-	line, _, _ = bytes.Cut(line, []byte("{"))
-	return int64(len(bytes.FieldsFunc(line, func(r rune) bool { return r < 128 && blank(byte(r)) })))
+// loneCR returns the position of the first carriage return that is not in front of a newline, or -1. The last byte may
+// be one.
+func loneCR(text []byte) int {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], '\r')
+		if i += n; n < 0 || i == len(text)-1 {
+			return -1
+		}
+		if text[i+1] != '\n' {
+			return i
+		}
+	}
+}
+
+func errCR(line int64) error {
+	return atLine(line, "a carriage return (CR) within a line: convert the ends of the lines to LF, "+
+		`with tr '\r' '\n' for example`)
 }
 
 // pairs says how to parse lines of two vertices and optional values, which are ignored.
 type pairs struct {
-	comments string // first bytes of a comment
+	comments string // first characters of a comment
 	word     byte   // in front of the vertices, or 0
-	values   int64  // numbers after the vertices, in addition to block.state
-	end      byte   // the rest of the line after it is ignored; 0: nothing is
+	values   int    // numbers after the vertices
+	list     bool   // an edge list: commas separate, too, and the rest of the line is ignored
+	loopless bool   // other makes the tuples with two equal vertices
 	first    uint64 // the number of vertex 0
 	limit    uint64 // vertices below it need no call of other
-	below    int64  // the second vertex is at most the first one plus below; anyOrder: no such limit
 	// other returns the tuple of vertices from limit on, or an error. The line begins at start.
 	other func(b *block, start int, u, v uint64) (graph.Edge, error)
 	// wrong returns the error of a malformed line.
 	wrong func(b *block, start int) error
 }
 
-const anyOrder = math.MaxInt64
+// skipSeparator skips what separates two fields.
+func (p *pairs) skipSeparator(text []byte, i int) int {
+	if i = skipBlanks(text, i); p.list && i < len(text) && text[i] == ',' {
+		return skipBlanks(text, i+1)
+	}
+	return i
+}
 
 // plain is parse for a format whose labels are vertices.
 func (p *pairs) plain(b *block, edges []graph.Edge) ([]graph.Edge, error) {
@@ -167,7 +159,6 @@ func (p *pairs) plain(b *block, edges []graph.Edge) ([]graph.Edge, error) {
 
 // parse appends the tuples of a block to edges. The labels are vertices, unless seen collects them.
 func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, error) {
-	values := p.values + b.state
 	text := b.data
 	for i := 0; i < len(text); {
 		start := i
@@ -191,21 +182,21 @@ func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, e
 		if next == i {
 			return edges, p.wrong(b, start)
 		}
-		i = skipBlanks(text, next)
+		i = p.skipSeparator(text, next)
 		v, next := number(text, i)
 		if next == i {
 			return edges, p.wrong(b, start)
 		}
 		i = next
-		for range values {
-			i = skipBlanks(text, i)
+		for range p.values {
+			i = p.skipSeparator(text, i)
 			if next = value(text, i); next == i {
 				return edges, p.wrong(b, start)
 			}
 			i = next
 		}
 		if i = skipBlanks(text, i); i < len(text) && text[i] != '\n' {
-			if text[i] != p.end || p.end == 0 {
+			if !p.list {
 				return edges, p.wrong(b, start)
 			}
 			i = skipLine(text, i) - 1
@@ -216,7 +207,7 @@ func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, e
 			edges = append(edges, seen.edge(u, v))
 			continue
 		}
-		if max(u, v) >= p.limit || p.below != anyOrder && int64(v) > int64(u)+p.below {
+		if max(u, v) >= p.limit || p.loopless && u == v {
 			e, err := p.other(b, start, u, v)
 			if err != nil {
 				return edges, err
@@ -229,59 +220,44 @@ func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, e
 	return edges, nil
 }
 
-// Edge lists: two labels per line, optionally followed by weights or times, or by a dictionary as networkx writes it.
-// Lines that begin with # or % are comments. SNAP states in a comment whether the edges are directed.
+// Edge lists: two labels per line, and anything after them, such as weights, times, words, or a dictionary as networkx
+// writes it. Lines that begin with # or % are comments. SNAP states in a comment whether the edges are directed.
 
-func readEdgeList(in *input) error { return in.readList(0) }
-
-func readWeightedList(in *input) error { return in.readList(3) }
-
-// readList reads lines of a number of columns, at least 2, or 0 for as many as the first line has.
-func (in *input) readList(columns int64) error {
-	lines := pairs{}
-	return in.labeled(in.edgeLines(columns, &lines), lines.parse)
+func readEdgeList(in *input) error {
+	lines := in.edgeLines()
+	return in.labeled(blocks{limit: -1}, lines.parse)
 }
 
-func (in *input) edgeLines(columns int64, lines *pairs) blocks {
+// readWeightedList reads lines of exactly three columns.
+func readWeightedList(in *input) error {
+	lines := in.edgeLines()
+	lines.list, lines.values = false, 1
+	lines.wrong = func(b *block, start int) error {
+		return b.atLine(start, "want two vertices, numbers from 0 to 2^64-1, and a weight")
+	}
+	return in.labeled(blocks{limit: -1}, lines.parse)
+}
+
+func (in *input) edgeLines() *pairs {
 	in.info.Symmetrized = !in.saysUndirected()
-	lines.comments, lines.below, lines.end, lines.wrong = listComments, anyOrder, '{', listError
-	return blocks{limit: -1, next: valuesOf(columns)}
+	return &pairs{comments: listComments, list: true, wrong: func(b *block, start int) error {
+		return b.atLine(start, "want two vertices, numbers from 0 to 2^64-1")
+	}}
 }
 
 // saysUndirected reports whether a comment at the beginning says that the edges are undirected, as SNAP does.
 func (in *input) saysUndirected() bool {
 	head, _ := in.r.Peek(4 << 10)
-	for len(head) > 0 && (head[0] == '#' || head[0] == '%') {
-		line, rest, _ := bytes.Cut(head, newline)
-		if strings.Contains(strings.ToLower(string(line)), "undirected") {
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimLeft(line, " \t\r\n")
+		switch {
+		case len(line) > 0 && strings.IndexByte(listComments, line[0]) < 0:
+			return false
+		case strings.Contains(strings.ToLower(string(line)), "undirected"):
 			return true
 		}
-		head = rest
 	}
 	return false
 }
 
 const listComments = "#%"
-
-// valuesOf returns a function that returns the number of columns after the first two, as in the first line.
-func valuesOf(columns int64) func(b *block) int64 {
-	return func(b *block) int64 {
-		for i := 0; columns == 0 && i < len(b.data); i = skipLine(b.data, i) {
-			at := skipBlanks(b.data, i)
-			if at < len(b.data) && b.data[at] != '\n' && strings.IndexByte(listComments, b.data[at]) < 0 {
-				columns = max(1, fields(b.data, i))
-			}
-		}
-		return columns - 2
-	}
-}
-
-func listError(b *block, i int) error {
-	switch n, columns := fields(b.data, i), b.state+2; {
-	case columns >= 2 && n != columns:
-		return b.atLine(i, fmt.Sprintf("want %d columns as in the lines before, found %d", columns, n))
-	case columns <= 2:
-		return b.atLine(i, "want two vertices, numbers from 0 to 2^64-1")
-	}
-	return b.atLine(i, fmt.Sprintf("want two vertices, from 0 to 2^64-1, and numbers in %d more columns", b.state))
-}

@@ -13,7 +13,7 @@ import (
 func TestNumbersAreThoseOfStrconv(t *testing.T) {
 	check := func(text []byte) {
 		t.Helper()
-		end := bytes.IndexAny(text, " \t\r\n")
+		end := bytes.IndexAny(text, " \t\r\n,")
 		if end < 0 {
 			end = len(text)
 		}
@@ -29,7 +29,7 @@ func TestNumbersAreThoseOfStrconv(t *testing.T) {
 	for range 200_000 {
 		text := strconv.AppendUint(nil, random.Uint64()>>random.IntN(64), 10)
 		text = append(bytes.Repeat([]byte("0"), random.IntN(3)), text...)
-		follow := [...]string{"", " ", "\n", "\t7", "\r\n12345678", ".", "/", ":", "x", "\x80", "\xb0", "9999999999"}
+		follow := [...]string{"", " ", "\n", "\t7", ",7", "\r\n12345678", ".", "/", ":", "x", "\x80", "\xb0", "9999999999"}
 		check(append(text, follow[random.IntN(len(follow))]...))
 	}
 	for _, text := range []string{"", "+1", "-1", "18446744073709551615", "18446744073709551616", "99999999999999999999",

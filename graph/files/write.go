@@ -27,8 +27,9 @@ import (
 )
 
 // Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
-// follows. It replaces an existing file only when the new one is complete; an error leaves nothing behind. Progress,
-// unless nil, is called with the number of tuples of each block; formats that list neighbors take two passes.
+// follows. It follows symbolic links, also to a file that does not exist. It replaces an existing file, whose mode it
+// keeps, only when the new one is complete; an error leaves nothing behind. Progress, unless nil, is called with the
+// number of tuples of each block; formats that list neighbors take two passes.
 //
 // One line, entry or arc stands for a tuple, as when the file is read. Edge lists and LDBC's files have the original
 // labels if the vertices were renumbered.
@@ -77,8 +78,8 @@ func WritePacked(ctx context.Context, w io.Writer, g graph.Source, progress func
 // CanWrite returns the format that Write uses for a file of this name, or an error.
 func CanWrite(name string, vertices int64) (Format, error) {
 	format := formatOfName(name)
-	switch stem, _ := splitCompression(name); {
-	case formatOf(format).write == nil, filepath.Ext(stem) == ".v":
+	switch _, compression := splitCompression(strings.ToLower(name)); {
+	case formatOf(format).write == nil, extension(name) == ".v", compression == ".bz2", compression == ".xz":
 		return "", fmt.Errorf("%s: want a name that ends in one of %s, and maybe in .gz or .zst after that",
 			name, strings.Join(Writable(), ", "))
 	case format == SG && vertices >= 1<<31, format == METIS && vertices > adjacency.MaxVertices:
@@ -87,7 +88,27 @@ func CanWrite(name string, vertices int64) (Format, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s: a directory, a pipe or a device: want the name of a file", name)
 	}
+	if file, err := os.OpenFile(name, os.O_WRONLY, 0); err == nil {
+		return format, file.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) { // such as permission denied
+		return "", err
+	}
 	return format, nil
+}
+
+// target returns the file that a name stands for: the end of a chain of symbolic links, which may not exist.
+func target(name string) string {
+	for range 40 { // as many as Linux follows
+		link, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(name), link)
+		}
+		name = link
+	}
+	return name
 }
 
 // WriteBytes returns the memory that Write takes for a graph in a format, in bytes, some megabytes aside.
@@ -128,17 +149,19 @@ type outputFile struct {
 }
 
 func (out *output) create(name string) error {
-	dir, err := child.NewDirIn(filepath.Dir(name), ".teps-out-")
+	path := target(name)
+	dir, err := child.NewDirIn(filepath.Dir(path), ".teps-out-")
 	if err != nil {
 		return err
 	}
-	pending, err := renameio.NewPendingFile(name, renameio.WithPermissions(0o644), renameio.WithTempDir(dir.Path()))
+	pending, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions(),
+		renameio.WithTempDir(dir.Path()))
 	if err != nil {
 		return errors.Join(err, dir.Remove())
 	}
 	f := &outputFile{pending: pending, dir: dir}
 	out.files = append(out.files, f)
-	switch _, compression := splitCompression(name); compression {
+	switch _, compression := splitCompression(strings.ToLower(name)); compression {
 	case ".gz":
 		f.compressor, err = gzip.NewWriterLevel(pending, gzip.BestSpeed)
 	case ".zst", ".zstd":
@@ -218,7 +241,7 @@ func writePacked16(out *output, _ string) error {
 
 // writeEdgeList writes plain lines, or lines with SNAP's comments if the name ends in .txt.
 func writeEdgeList(out *output, name string) error {
-	if stem, _ := splitCompression(name); filepath.Ext(stem) == ".txt" {
+	if stem, _ := splitCompression(name); extension(name) == ".txt" {
 		fmt.Fprintf(out, "# Undirected graph: %s\n# Nodes: %d Edges: %d\n# FromNodeId\tToNodeId\n",
 			filepath.Base(stem), out.source.Vertices(), out.source.Tuples())
 	}
@@ -250,7 +273,7 @@ func writeMatrixMarket(out *output, _ string) error {
 
 func writeDIMACS(out *output, name string) error {
 	kind, line, end := "sp", "a ", " 1\n"
-	if stem, _ := splitCompression(name); filepath.Ext(stem) != ".gr" {
+	if extension(name) != ".gr" {
 		kind, line, end = "edge", "e ", "\n"
 	}
 	fmt.Fprintf(out, "p %s %d %d\n", kind, out.source.Vertices(), out.source.Tuples())
@@ -262,7 +285,7 @@ func writeLDBC(out *output, name string) error {
 		return err
 	}
 	stem, compression := splitCompression(name)
-	stem = strings.TrimSuffix(stem, ".e")
+	stem = strings.TrimSuffix(stem, filepath.Ext(stem))
 	vertices := stem + ".v" + compression
 	if err := out.create(vertices); err != nil {
 		return err

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Collections publish a graph as an archive: SuiteSparse as NAME.tar.gz with NAME/NAME.mtx and matrices that belong to
+// it, LDBC Graphalytics as NAME.tar.zst with NAME.v, NAME.e and NAME.properties, Network Repository as NAME.zip with
+// NAME.mtx or NAME.edges and a page, KONECT as NAME.tar.bz2 with NAME/out.NAME and its description.
+
+// archive is the error of reading an archive without Options.member.
+type archive struct{ members []string } // the files in it; a graph may have several
+
+// Error suggests the graph with the shortest name; those that belong to it have longer ones.
+func (a *archive) Error() string {
+	name := "FILE"
+	for _, m := range a.members {
+		if formatOfName(m) != "" && !strings.HasPrefix(strings.ToLower(path.Base(m)), "readme") && extension(m) != ".v" &&
+			(name == "FILE" || len(m) < len(name)) {
+			name = m
+		}
+	}
+	return "an archive: unpack it, or name the graph in it as ARCHIVE/" + name
+}
+
+// SplitArchive splits ARCHIVE/FILE where the archive is a regular file. Otherwise member is empty.
+func SplitArchive(name string) (file, member string) {
+	for file = name; ; file = filepath.Dir(file) {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return file, strings.TrimPrefix(strings.TrimPrefix(name, file), "/")
+		} else if err == nil || file == filepath.Dir(file) {
+			return name, ""
+		}
+	}
+}
+
+// place is where the files of a graph are: the file system, or an archive in it.
+type place struct {
+	path    string // of the archive; empty: the file system
+	members []string
+}
+
+func (p place) has(name string) bool {
+	_, err := os.Stat(name)
+	return p.path == "" && err == nil || slices.Contains(p.members, name)
+}
+
+func (p place) load(ctx context.Context, name string, o Options, read func(in *input) error) (*Graph, error) {
+	if p.path != "" {
+		name, o.member = p.path, name
+	}
+	return loadFile(ctx, name, o, read)
+}
+
+// enterArchive replaces in.r by a reader of the member, if it reads an archive. Without a member, the error is an
+// archive. File is the file as stored.
+func (in *input) enterArchive(file io.Reader, member string) error {
+	head, err := in.r.Peek(512)
+	if len(head) == 0 && err != io.EOF {
+		return in.readError(err)
+	}
+	switch at, ok := file.(io.ReaderAt); {
+	case len(head) == 512 && bytes.HasPrefix(head[257:], []byte("ustar")):
+		return in.enterTar(member)
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")) && ok && in.content > 0:
+		return in.enterZip(at, member)
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("7z\xbc\xaf\x27\x1c")),
+		bytes.HasPrefix(head, []byte("Rar!\x1a\x07")):
+		return &archive{}
+	case member != "":
+		return noMember(member)
+	}
+	return nil
+}
+
+func noMember(name string) error { return fmt.Errorf("not an archive that has the file %q", name) }
+
+func (in *input) enterTar(member string) error {
+	var all archive
+	for files := tar.NewReader(in.r); ; {
+		header, err := files.Next()
+		switch {
+		case err == io.EOF && member == "":
+			return &all
+		case err == io.EOF:
+			return noMember(member)
+		case err != nil:
+			return in.readError(fmt.Errorf("tar: %w", err))
+		case header.Typeflag == tar.TypeReg && member == "" && len(all.members) < maxMembers && printable(header.Name):
+			all.members = append(all.members, header.Name)
+		case header.Typeflag == tar.TypeReg && header.Name == member:
+			in.content, in.r = header.Size, bufio.NewReaderSize(whole{files}, bufferBytes)
+			return nil
+		}
+	}
+}
+
+const maxMembers = 10_000 // that are kept in memory
+
+func (in *input) enterZip(file io.ReaderAt, member string) error {
+	files, err := zip.NewReader(file, in.content)
+	if err != nil {
+		return fmt.Errorf("zip: %w", err)
+	}
+	var all archive
+	for _, f := range files.File {
+		switch {
+		case member == "" && printable(f.Name):
+			all.members = append(all.members, f.Name)
+		case f.Name == member && f.Flags&1 != 0:
+			return errors.New("zip: the file is encrypted")
+		case f.Name == member:
+			r, err := f.Open()
+			if err != nil {
+				return fmt.Errorf("zip: %w", err)
+			}
+			in.info.Compression, in.content = "zip", int64(f.UncompressedSize64)
+			in.r = bufio.NewReaderSize(whole{r}, bufferBytes)
+			return nil
+		}
+	}
+	if member != "" {
+		return noMember(member)
+	}
+	return &all
+}
+
+// printable reports whether a name can be part of an error.
+func printable(name string) bool { return strings.IndexFunc(name, unicode.IsControl) < 0 }
