@@ -8,6 +8,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -116,6 +117,12 @@ func (r Ratio) Texts() (estimate, low, high string) {
 	return text(r.Estimate), text(r.Low), text(r.High)
 }
 
+// Text is the ratio with its interval, or its smallest and largest value: ratio 0.130, 0.101 to 0.156.
+func (r Ratio) Text(to string) string {
+	estimate, low, high := r.Texts()
+	return fmt.Sprintf("ratio %s, %s %s %s", estimate, low, to, high)
+}
+
 func percent(share float64) string { return units.Significant(100*share, 2) + " %" }
 
 // Compared reports whether the sides had enough in common to compare their rates.
@@ -171,4 +178,21 @@ func (c Comparison) Overall() (mean Ratio, n int) {
 		mean = Ratio{math.Exp(product / float64(n)), slices.Min(ratios), slices.Max(ratios)}
 	}
 	return mean, n
+}
+
+// Summary is the overall ratio in a sentence without a full stop; empty if nothing was compared.
+func (c Comparison) Summary() string {
+	differs := func(cell Cell) bool { return cell.Verdict == Slower || cell.Verdict == Faster }
+	switch mean, n := c.Overall(); {
+	case n == 0:
+		return ""
+	case n > 1 && !slices.ContainsFunc(c.Cells, differs):
+		return fmt.Sprintf("no difference found between %s and %s in %d comparisons (%s)", c.A, c.B, n, mean.Text("…"))
+	case n > 1:
+		return fmt.Sprintf("%s is %s than %s: geometric mean of %d ratios (%s)", c.B, mean.Speed(), c.A, n, mean.Text("…"))
+	case mean.Low <= 1 && mean.High >= 1:
+		return fmt.Sprintf("no difference found between %s and %s (%s)", c.A, c.B, mean.Text("to"))
+	default:
+		return fmt.Sprintf("%s is %s than %s (%s)", c.B, mean.Speed(), c.A, mean.Text("to"))
+	}
 }

@@ -20,6 +20,9 @@ type Figure struct {
 // FigureWidth is the width of every figure in inches: two columns of a journal page.
 const FigureWidth = 6.8
 
+// NarrowWidth is their width on a phone, and where two stand side by side on paper.
+const NarrowWidth = 3.7
+
 // Key is an entry of the legend: a line with its mark, or a block of color.
 type Key struct {
 	Label string

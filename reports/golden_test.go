@@ -65,7 +65,10 @@ func TestModelIsAsItWas(t *testing.T) {
 			}
 			dump(&b, result.Facts()...)
 		}
-		dump(&b, r.RecordTable(), VariantTable(r.Variants()))
+		for _, result := range r.Results {
+			fmt.Fprintln(&b, result.Mark, result.FactLine())
+		}
+		dump(&b, VariantTable(r.Variants()), VariantTable(Sorted(r.Variants())))
 		samples.Golden(t, name, b.String())
 	}
 	references, err := References("habr-2014", "bisson-2014")

@@ -13,8 +13,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -101,14 +103,16 @@ func mark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
 // Name is the id of the record.
 func (r Result) Name() string { return Name(r.ID) }
 
-// RecordTable lists the records with their marks.
-func (r Report) RecordTable() Table {
-	t := NewTable("|record|started|host|processor|teps", "")
-	for _, result := range r.Results {
-		t.Add(result.Mark, Name(result.ID), Dated(result.Started), Name(result.Machine.Hostname),
-			Name(result.Machine.CPU), Joined(", ", Name(result.Software.Version), Clean(result.Software.Commit, 16)))
+// FactLine says of a record when, where and how it was made.
+func (r Result) FactLine() string {
+	m := r.Machine
+	cores := ""
+	if m.Cores > 0 {
+		cores = Plural(m.Cores, "core", "cores")
 	}
-	return t
+	return Joined(" · ", Dated(r.Started), Name(m.Hostname), Joined(", ", Name(m.CPU), cores), units.Bytes(m.MemoryBytes),
+		"teps "+Joined(" ", Name(r.Software.Version), Clean(r.Software.Commit, 16)), "record "+r.Name(),
+		Sentence(strings.Join(r.Command, " ")))
 }
 
 // Dated is the moment with the zone of its machine.

@@ -5,7 +5,6 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -274,8 +273,16 @@ func (s Summary) Rates() *record.Statistics {
 	return s.Statistics
 }
 
-// Rate is the TEPS of one search, with the reference's count of tuples.
-func Rate(root record.RootRecord) (teps float64, known bool) {
+// Rate is the harmonic mean of a run that is a result, in tuples a second; 0 of others.
+func (s Summary) Rate() float64 {
+	if s.Rates() == nil || s.Verdict().Grade >= Bad {
+		return 0
+	}
+	return s.Rates().TEPS.Mean
+}
+
+// RootRate is the TEPS of one search, with the reference's count of tuples.
+func RootRate(root record.RootRecord) (teps float64, known bool) {
 	if root.NEdge == nil || *root.NEdge <= 0 || !Finite(root.Time) || root.Time <= 0 {
 		return 0, false
 	}
@@ -315,83 +322,3 @@ func (s Summary) PerWatt() string {
 
 // On returns the graph of the run.
 func (s Summary) On() record.GraphID { return s.GraphID }
-
-// Variants sums up the runs that agree in everything but their start. A variant has one label on all graphs, unless the
-// scales of the report have several edge factors or seeds.
-func (r Report) Variants() (out []Summary) {
-	type place struct {
-		label, input string
-		graph        record.GraphID
-	}
-	var records []record.Result
-	for _, result := range r.Results {
-		records = append(records, result.Result)
-	}
-	runs, recipes := summaries(records...), map[string]bool{}
-	for _, run := range runs {
-		if run.Source == "" {
-			recipes[run.Input()] = true
-		}
-	}
-	labels, taken, at := map[string]string{}, map[string]bool{}, map[place]int{}
-	var repeats [][]record.Result
-	for _, run := range runs {
-		what := fmt.Sprintln(run.Engine.Name, run.Options, run.Build, run.Machine, run.Version())
-		if run.Source == "" && len(recipes) > 1 {
-			what += run.Input()
-		}
-		if labels[what] == "" {
-			name, _, _ := strings.Cut(run.Label, " [")
-			labels[what] = Unique(taken, name, " #")
-		}
-		run.Label, run.Key.Engine = labels[what], labels[what]
-		key := place{run.Label, run.Input(), run.GraphID}
-		i, known := at[key]
-		if !known {
-			i, at[key] = len(out), len(out)
-			out, repeats = append(out, run), append(repeats, nil)
-		}
-		repeats[i] = append(repeats[i], run.Repeats...)
-	}
-	for i, first := range out {
-		out[i].Differs = differences(first, out)
-		if out[i] = out[i].Of(repeats[i]...); len(out[i].Rated) == 0 {
-			out[i].noNumbers()
-		}
-	}
-	return out
-}
-
-// differences are what distinguishes a run from those of variants with the same name.
-func differences(s Summary, variants []Summary) string {
-	name := func(s Summary) string { return strings.Split(s.Label, " #")[0] }
-	mine, differs := s.traits(), map[string]bool{}
-	for _, other := range variants {
-		if theirs := other.traits(); name(other) == name(s) && other.Source == s.Source {
-			for _, traits := range []map[string]string{mine, theirs} {
-				for trait := range traits {
-					differs[trait] = differs[trait] || mine[trait] != theirs[trait]
-				}
-			}
-		}
-	}
-	var out []string
-	for _, trait := range slices.Sorted(maps.Keys(differs)) {
-		if value := mine[trait]; differs[trait] && value != "" && value != Missing {
-			out = append(out, trait+value)
-		}
-	}
-	return Joined(", ", out...)
-}
-
-// traits are what variants of one name may differ in, by the words before the value.
-func (s Summary) traits() map[string]string {
-	t := map[string]string{"on ": s.Machine, "build ": s.BuildName(), "version ": s.Version()}
-	if s.Source == "" {
-		t[""] = s.Input()
-	}
-	for name, value := range s.Options {
-		t[EngineName(name)+"="] = EngineName(value)
-	}
-	return t
-}

@@ -75,6 +75,25 @@ func (t *Table) Compare(key RowKey, rate int, others ...int) {
 	}
 }
 
+// MarkBest marks the fastest of several runs on a graph in a column of rates. The table has a row for each run.
+func (t *Table) MarkBest(runs []Summary, column int) {
+	best, rows := map[record.GraphID]int{}, map[record.GraphID]int{}
+	for i, run := range runs {
+		first, known := best[run.GraphID]
+		if rows[run.GraphID]++; run.Rate() > 0 && (!known || run.Rate() > runs[first].Rate()) {
+			best[run.GraphID] = i
+		}
+	}
+	for graph, i := range best {
+		if rows[graph] > 1 {
+			t.Rows[i][column].Class += " best"
+		}
+	}
+}
+
+// Best reports whether a cell is marked.
+func (c Cell) Best() bool { return strings.HasSuffix(c.Class, " best") }
+
 // Style sets the class of a cell of the last row.
 func (t *Table) Style(column int, class string) { t.Rows[len(t.Rows)-1][column].Class = class }
 

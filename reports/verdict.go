@@ -251,8 +251,8 @@ func (r Result) Headline() Headline {
 	if len(r.Runs) > 1 {
 		h.Verdict.Why = run.named() + h.Verdict.Why
 	}
-	if cpu := r.Machine.CPU; cpu != "" {
-		h.Of += ", host " + Name(cpu)
+	if host := Joined(", ", Name(r.Machine.Hostname), Name(r.Machine.CPU)); host != Missing {
+		h.Of += ", host " + host
 	}
 	return h
 }
@@ -313,5 +313,6 @@ func summaryTable(all []Summary, variants bool) Table {
 		t.Compare(s.Key, 4, 6, 7, 10)
 	}
 	t.Head[8].Class = "whole"
+	t.MarkBest(all, 4)
 	return t
 }

@@ -45,7 +45,8 @@ func Write(w io.Writer, r reports.Report) error {
 		"style":  func() template.CSS { return template.CSS(pageStyle) },
 		"script": func() template.JS { return template.JS(pageScript) },
 		"gteps":  reports.GTEPS, "draw": p.draw, "compared": p.compared,
-		"variants": reports.VariantTable, "several": parts.OfSeveral, "parts": parts.Of, "figures": parts.LevelFigures,
+		"variants": reports.VariantTable, "sorted": reports.Sorted, "verdicts": parts.Verdicts, "runfaults": parts.Faults,
+		"several": parts.OfSeveral, "parts": parts.Of, "figures": parts.LevelFigures,
 		"levels": parts.Levels, "roots": parts.Roots,
 	}).Parse(pageTemplate)
 	if err != nil {
@@ -63,20 +64,21 @@ func Write(w io.Writer, r reports.Report) error {
 
 type figure struct {
 	reports.Figure
-	Number  int
-	Drawing template.HTML
+	Number       int
+	Wide, Narrow template.HTML
 }
 
 // draw draws a figure. Its notes become part of the caption, where they wrap.
 func (p *pager) draw(f reports.Figure) (figure, error) {
 	bare := f
 	bare.Notes = nil
-	drawing, err := p.plotter.Inline(bare)
+	wide, err := p.plotter.Inline(bare, reports.FigureWidth)
 	if err != nil {
 		return figure{}, err
 	}
+	narrow, err := p.plotter.Inline(bare, reports.NarrowWidth)
 	p.drawn++
-	return figure{f, p.drawn, template.HTML(drawing)}, nil
+	return figure{f, p.drawn, template.HTML(wide), template.HTML(narrow)}, err
 }
 
 // row is what the script needs to compare a row of a table with others.

@@ -27,9 +27,21 @@ function button(element, press) {
   });
 }
 
-for (const head of document.querySelectorAll("thead th")) {
+// What is compared and sorted is in the fragment of the address, so that a link shows the same: #compare=cpu+[1]&sort=0.4,2.1.down
+// (column 4 of table 0, and column 1 of table 2 from the largest down).
+const state = new URLSearchParams(location.hash.slice(1));
+function keep(name, value) {
+  if (value) state.set(name, value); else state.delete(name);
+  history.replaceState(null, "", state.size ? "#" + state : location.pathname + location.search);
+}
+
+const sorted = new Map((state.get("sort") ?? "").split(",").filter((one) => one).map((one) => [one.split(".")[0], one]));
+const heads = [...document.querySelectorAll("thead")].map((head) => [...head.rows[0].cells]);
+for (const [table, cells] of heads.entries()) for (const head of cells) {
   button(head, () => {
     const down = head.getAttribute("aria-sort") === "ascending", column = head.cellIndex;
+    sorted.set(String(table), `${table}.${column}${down ? ".down" : ""}`);
+    keep("sort", [...sorted.values()].join());
     for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
     const body = head.closest("table").tBodies[0];
@@ -37,6 +49,10 @@ for (const head of document.querySelectorAll("thead th")) {
     rows.sort(([a], [b]) => (down && a !== null && b !== null ? compare(b, a) : compare(a, b)));
     body.append(...rows.map(([, row]) => row));
   });
+}
+for (const one of [...sorted.values()]) {
+  const [table, column, down] = one.split(".");
+  for (let clicks = down ? 2 : 1; clicks > 0; clicks--) heads[table]?.[column]?.click();
 }
 
 const tip = document.createElement("div");
@@ -90,6 +106,7 @@ for (const svg of document.querySelectorAll("figure svg")) {
 
 // Rows of runs can be compared with those of one engine or of their own engine in one record, on each graph. Their
 // ratios are data of the row.
+const headOf = (cell) => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].textContent;
 const rows = [...document.querySelectorAll("tr[data-ratios]")];
 const engines = new Set(rows.map((row) => row.dataset.engine));
 const mark = / (\[\d+\])$/, marks = new Set([...engines].flatMap((name) => name.match(mark)?.[1] ?? []));
@@ -107,7 +124,15 @@ if (engines.size > 1) {
   label.append("Compare with ", select);
   choice.append(label, " ", legend);
   rows[0].closest(".scroll").before(choice);
-  select.addEventListener("change", () => showRatios(select.value, legend));
+  const change = () => {
+    keep("compare", select.value);
+    showRatios(select.value, legend);
+  };
+  select.addEventListener("change", change);
+  if ([...select.options].some((one) => one.value === state.get("compare"))) {
+    select.value = state.get("compare");
+    change();
+  }
 }
 
 function add(cell, className, text, why) {
@@ -117,8 +142,6 @@ function add(cell, className, text, why) {
   if (why) span.title = why;
   cell.append(span);
 }
-
-const headOf = (cell) => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].textContent;
 
 function showRatios(choice, legend) {
   legend.hidden = choice === "";

@@ -98,15 +98,23 @@ func TestPageShowsMissingNumbersAsDashes(t *testing.T) {
 
 func TestPageShowsSeveralResultsSideBySide(t *testing.T) {
 	a, b := samples.Result([]string{"cpu"}, 16, 17), samples.Result([]string{"cpu"}, 16)
-	a.ID, b.ID = "before", "after"
+	a.ID, b.ID, b.Machine.Hostname = "before", "after", "node18"
+	for i := range b.Runs[0].Roots {
+		b.Runs[0].Roots[i].Time /= 2
+	}
+	b.Runs[0].Statistics = record.Summarize(b.Runs[0].Roots)
 	got := page(t, a, b)
-	for _, want := range []string{"2 results side by side", "cpu [1]", "cpu [2]", "[1] is record before",
-		"[2] is record after"} {
+	for _, want := range []string{
+		"<h2>node18 [2] is 2.00 times faster than node17 [1] (ratio 2.000, 2.000 to 2.000).</h2>",
+		"Fastest at scale 16 cpu [2] with", "on node18; at scale 17 cpu [1] with", "cpu [1]", "cpu [2]",
+		"[1] is record before", "[2] is record after",
+		"· node18 · AMD EPYC 9354 32-Core Processor, 1 core · 24.0 GiB · teps ",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	if n := strings.Count(got, "<article>"); n != 2 {
+	if n := strings.Count(got, `<article class="one">`); n != 2 {
 		t.Errorf("%d articles, want 2", n)
 	}
 }
@@ -179,11 +187,11 @@ func TestPageFoldsManyRecords(t *testing.T) {
 	records[1].Runs = append(records[1].Runs, samples.Run("wrong", 0, 16, 64))
 	records[1].Runs[1].Roots[0].Rule = 5
 	got := page(t, records...)
-	if n := strings.Count(got, "<article class=\"folded\">\n<details><summary><b>["); n != 3 ||
+	if n := strings.Count(got, "<article class=\"one folded\">\n<details><summary><b>["); n != 3 ||
 		!strings.Contains(got, `<b>[2] 20.00 GTEPS</b> <span class="badge bad">INVALID</span>`) {
 		t.Errorf("%d of 3 records are folded, or a line does not say INVALID", n)
 	}
-	if strings.Contains(page(t, records[:2]...), `class="folded"`) {
+	if strings.Contains(page(t, records[:2]...), `class="one folded"`) {
 		t.Error("two records are folded")
 	}
 }
@@ -282,7 +290,7 @@ func TestPageOfASweepHasALineForEachVariant(t *testing.T) {
 	if n := strings.Count(table, "<tr"); n != 3 || !strings.Contains(table, "10/10") {
 		t.Errorf("the first table has %d rows, want one for each variant:\n%s", n, table)
 	}
-	if n := strings.Count(got, "<article class=\"folded\">\n<details><summary>"); n != 30 {
+	if n := strings.Count(got, "<article class=\"one folded\">\n<details><summary>"); n != 30 {
 		t.Errorf("%d records are folded, want all 30", n)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tepsbench/teps/compare"
+	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 )
 
@@ -44,12 +46,15 @@ func OfSeveral(r reports.Report) []reports.Part {
 	if len(r.Results) < 2 {
 		return nil
 	}
-	return append(filled(History(r)), Of(r, r.All)...)
+	return append(filled(History(r)), Of(r, reports.Sorted(r.All))...)
 }
 
 // Figures are all figures of a report in order, those of levels last.
 func Figures(r reports.Report) (out []reports.Figure) {
 	runs := named(r)
+	if len(r.Results) > 1 {
+		runs = reports.Sorted(runs)
+	}
 	for _, part := range append(filled(History(r)), Of(r, runs)...) {
 		out = append(out, part.Figures...)
 	}
@@ -90,4 +95,48 @@ func Figure(r reports.Report, name string) (reports.Figure, error) {
 	}
 	return reports.Figure{}, fmt.Errorf("these records have no figure %q; they have %s", name,
 		cmp.Or(strings.Join(names, ", "), "nothing to draw"))
+}
+
+// Verdicts say how each of several records compares with the first, by the rules of `teps compare`, and which run is
+// the fastest on each graph. Records are named by their hosts if these differ.
+func Verdicts(r reports.Report) (lines []string) {
+	var sides []compare.Side
+	hosts := map[string]bool{}
+	for _, result := range r.Results {
+		sides = append(sides, compare.Side{Name: result.Mark, Results: []record.Result{result.Result}})
+		hosts[result.Machine.Hostname] = true
+	}
+	for i, side := range sides {
+		if len(hosts) > 1 {
+			sides[i].Name = reports.Joined(" ", reports.Name(r.Results[i].Machine.Hostname), side.Name)
+		}
+		if i > 0 && !r.Many() {
+			line := compare.Of(sides[0], sides[i]).Summary()
+			lines = append(lines, cmp.Or(line, fmt.Sprintf("%s and %s have nothing to compare: no engine searched the same "+
+				"graph in both", sides[0].Name, sides[i].Name))+".")
+		}
+	}
+	fastest, graphs := []string{}, map[record.GraphID]bool{}
+	for _, run := range reports.Sorted(r.All) {
+		if m := run.Repeats[0].Machine; !graphs[run.GraphID] && run.Rate() > 0 {
+			fastest = append(fastest, fmt.Sprintf("%s %s with %s GTEPS on %s", run.AtGraph(), run.Label,
+				reports.GTEPS(run.Rate()), reports.Name(cmp.Or(m.Hostname, m.CPU))))
+		}
+		graphs[run.GraphID] = true
+	}
+	if len(fastest) > 0 {
+		lines = append(lines, "Fastest "+strings.Join(fastest, "; ")+".")
+	}
+	return lines
+}
+
+// Faults are the runs of several records without a result.
+func Faults(r reports.Report) (faults []reports.Verdict) {
+	for _, result := range r.Results {
+		for _, fault := range result.Headline().Faults {
+			fault.Why = result.Mark + " " + fault.Why
+			faults = append(faults, fault)
+		}
+	}
+	return faults
 }

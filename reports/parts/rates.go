@@ -176,6 +176,7 @@ func ratesTable(runs []reports.Summary) reports.Table {
 		t.Add(append(row, units.Significant(r.MeanDepth(), 4))...)
 		t.Compare(r.Key, 2)
 	}
+	t.MarkBest(runs, 2)
 	return t
 }
 
@@ -226,7 +227,7 @@ func spreadText(s record.Spread) string {
 func cloud(roots []record.RootRecord, place float64, color reports.Color) (out []reports.Shape) {
 	var rates []reports.Mark
 	for _, root := range roots {
-		if teps, known := reports.Rate(root); known {
+		if teps, known := reports.RootRate(root); known {
 			text := fmt.Sprintf("root %s, search %d: %s GTEPS, %s", reports.RootLabel(root), root.Index, reports.GTEPS(teps),
 				units.Seconds(root.Time))
 			rates = append(rates, reports.Mark{At: reports.Point{X: teps / 1e9}, Color: color.Fade(0x80), Radius: 1.5,
@@ -257,7 +258,7 @@ func Roots(r reports.Summary) reports.Table {
 	for _, root := range r.Roots[:min(len(r.Roots), maxRoots)] {
 		rate, depth, validation, verdict, class := reports.Missing, reports.Missing, reports.Missing, "not validated",
 			"fair"
-		if teps, known := reports.Rate(root); known {
+		if teps, known := reports.RootRate(root); known {
 			rate = reports.GTEPS(teps)
 		}
 		if root.Depth != nil {

@@ -25,6 +25,7 @@ const (
 type drawing struct {
 	reports.Figure
 	Plotter
+	width vg.Length
 }
 
 func (d drawing) size() (width, height vg.Length) {
@@ -33,7 +34,7 @@ func (d drawing) size() (width, height vg.Length) {
 	}
 	rows, _ := d.keyRows()
 	height += 2*margin + keyHeight*vg.Length(len(rows)) + noteHeight*vg.Length(len(d.noteLines())) + 12
-	return reports.FigureWidth * vg.Inch, height
+	return d.width, height
 }
 
 // draw draws the figure on a canvas of its size.
@@ -44,11 +45,30 @@ func (d drawing) draw(canvas vg.Canvas) {
 	area.Max.Y, area.Min.Y = d.drawLegend(c), d.drawNotes(c)
 	plots := make([][]*plot.Plot, len(d.Panels))
 	for i, p := range d.Panels {
+		if d.width < reports.FigureWidth*vg.Inch {
+			p.Y.Ticks = shortened(p.Y)
+		}
 		plots[i] = []*plot.Plot{d.panel(p)}
 	}
 	for i, cell := range plot.Align(plots, draw.Tiles{Rows: len(plots), Cols: 1, PadY: 10}, area) {
 		plots[i][0].Draw(cell[0])
 	}
+}
+
+// shortened are the ticks of an axis, with names that leave room for the panel of a narrow figure.
+func shortened(a reports.Axis) []reports.Tick {
+	const columns = 16
+	var names []string
+	for _, tick := range a.Ticks {
+		names = append(names, tick.Label)
+	}
+	ticks := slices.Clone(a.Ticks)
+	if a.Names {
+		for i, name := range reports.Shorten(columns, names...) {
+			ticks[i].Label = name
+		}
+	}
+	return ticks
 }
 
 func (d drawing) drawLegend(c draw.Canvas) vg.Length {
@@ -102,7 +122,7 @@ func (d drawing) keyRows() (rows [][]reports.Key, width vg.Length) {
 	if width == 0 {
 		return nil, 0
 	}
-	room := reports.FigureWidth*vg.Inch - 2*margin + 16
+	room := d.width - 2*margin + 16
 	return slices.Collect(slices.Chunk(d.Legend, max(1, int(room/width)))), width
 }
 
@@ -113,7 +133,7 @@ func (d drawing) noteLines() (lines []string) {
 		line := ""
 		for _, word := range strings.Fields(note) {
 			longer := strings.TrimSpace(line + " " + word)
-			if line != "" && style.Width(longer) > reports.FigureWidth*vg.Inch-2*margin {
+			if line != "" && style.Width(longer) > d.width-2*margin {
 				lines = append(lines, line)
 				longer = word
 			}

@@ -23,6 +23,7 @@ type pageCanvas struct {
 	*vgsvg.Canvas
 	now      element
 	elements []element // in the order of the SVG
+	narrow   bool      // without texts for a pointer
 }
 
 // element is what a path or a text of an SVG is about.
@@ -38,6 +39,9 @@ func about(c vg.Canvas, e element) {
 		c = part.Canvas
 	}
 	if page, ok := c.(*pageCanvas); ok {
+		if page.narrow {
+			e.Text = ""
+		}
 		page.now = e
 	}
 }
@@ -94,12 +98,13 @@ func (e element) open(legend []reports.Key) string {
 	return fmt.Sprintf(`<g %s="%s">%s`, attribute, html.EscapeString(e.Key), title)
 }
 
-// Inline draws a figure for a page, in the CSS variables of reports.Palette and as wide as its place. Shapes with a key
-// of the legend or a text for a pointer are in a group, with the key in an attribute and the text as title.
-func (p Plotter) Inline(f reports.Figure) (string, error) {
-	d := drawing{f, p}
+// Inline draws a figure for a page, in the CSS variables of reports.Palette and as wide as its place, which is about so
+// many inches wide. Shapes with a key of the legend or a text for a pointer are in a group, with the key in an
+// attribute and the text as title. Narrow drawings have no such texts: phones have no pointer.
+func (p Plotter) Inline(f reports.Figure, inches float64) (string, error) {
+	d := drawing{f, p, vg.Length(inches) * vg.Inch}
 	width, height := d.size()
-	canvas := &pageCanvas{Canvas: vgsvg.New(width, height)}
+	canvas := &pageCanvas{Canvas: vgsvg.New(width, height), narrow: inches < reports.FigureWidth}
 	svg, err := substituted(d.on(canvas))
 	if err != nil {
 		return "", fmt.Errorf("plot: %w", err)

@@ -67,7 +67,7 @@ const (
 // embedded. A PNG has 300 dots an inch, or fewer where it is very tall. A PDF is a page of the size of the figure. The
 // error is ErrExtension, or that of the drawing library.
 func (p Plotter) Draw(extension string, f reports.Figure) ([]byte, error) {
-	d := drawing{f, p}
+	d := drawing{f, p, reports.FigureWidth * vg.Inch}
 	width, height := d.size()
 	switch extension {
 	case ".svg":

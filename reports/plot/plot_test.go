@@ -154,7 +154,7 @@ func TestInlineRecolorsInkAndNotNames(t *testing.T) {
 	maps.Copy(all, figures(t, samples.Metered(power.Node), "all"))
 	all["named"] = figures(t, samples.Result([]string{`#222222 fill:#DDDDDD`}, 16))["roots"]
 	for name, f := range all {
-		svg, err := plotter(t).Inline(f)
+		svg, err := plotter(t).Inline(f, reports.FigureWidth)
 		if err != nil {
 			t.Fatal(err)
 		}

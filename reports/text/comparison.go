@@ -117,7 +117,7 @@ func describe(all []compare.Comparison) (out comparison) {
 			}
 		}
 		if _, n := c.Overall(); n > 1 {
-			out.Results = append(out.Results, overall(c))
+			out.Results = append(out.Results, c.Summary()+".")
 		}
 		for _, line := range dissimilarities(c) {
 			if !slices.Contains(out.Differences, line) {
@@ -166,8 +166,8 @@ func Engines(r record.Result) (lines []string) {
 	sides := compare.Engines([]record.Result{r})
 	for _, side := range sides[min(1, len(sides)):] {
 		c := cleaned([]compare.Comparison{compare.Of(sides[0], side)})[0]
-		if _, n := c.Overall(); n > 0 {
-			lines = append(lines, strings.TrimSuffix(overall(c), ".")+waits(sides[0], side)+".")
+		if line := c.Summary(); line != "" {
+			lines = append(lines, line+waits(sides[0], side)+".")
 		}
 	}
 	return lines
@@ -283,7 +283,7 @@ func cellResult(c compare.Comparison, cell compare.Cell) string {
 	if cell.P >= 1e-4 {
 		p = "p = " + units.Significant(cell.P, 2)
 	}
-	evidence := ratioText(*cell.Typical, "to") + ", " + p
+	evidence := cell.Typical.Text("to") + ", " + p
 	switch cell.Verdict {
 	case compare.Same:
 		return fmt.Sprintf("no difference found %s (%s).", between, evidence)
@@ -291,24 +291,6 @@ func cellResult(c compare.Comparison, cell compare.Cell) string {
 		return fmt.Sprintf("cannot tell %s: %s (%s).", between, cell.Reason, evidence)
 	}
 	return fmt.Sprintf("%s is %s than %s (%s).", c.B, cell.Typical.Speed(), c.A, evidence)
-}
-
-// ratioText is a ratio with its interval: ratio 0.130, 0.101 to 0.156.
-func ratioText(r compare.Ratio, to string) string {
-	estimate, low, high := r.Texts()
-	return fmt.Sprintf("ratio %s, %s %s %s", estimate, low, to, high)
-}
-
-func overall(c compare.Comparison) string {
-	mean, n := c.Overall()
-	switch {
-	case n > 1:
-		return fmt.Sprintf("%s is %s than %s: geometric mean of %d ratios (%s).", c.B, mean.Speed(), c.A, n,
-			ratioText(mean, "…"))
-	case mean.Low <= 1 && mean.High >= 1:
-		return fmt.Sprintf("no difference found between %s and %s (%s).", c.A, c.B, ratioText(mean, "to"))
-	}
-	return fmt.Sprintf("%s is %s than %s (%s).", c.B, mean.Speed(), c.A, ratioText(mean, "to"))
 }
 
 // basis says what was paired, and what that cannot show.

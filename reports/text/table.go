@@ -114,7 +114,7 @@ func Tables(w io.Writer, r reports.Report, width int) error {
 	}
 	t, history := r.Results[0].RunTable(false), reports.Table{}
 	if len(r.Results) > 1 {
-		t, history = reports.VariantTable(r.Variants()), parts.History(r).Table
+		t, history = reports.VariantTable(reports.Sorted(r.Variants())), parts.History(r).Table
 	}
 	tables := rendered(t, width)
 	if len(history.Rows) > 0 {

@@ -25,6 +25,7 @@ var templates embed.FS
 func fill(w io.Writer, file string, data any) error {
 	t, err := template.New(file).Funcs(reports.Functions()).Funcs(template.FuncMap{
 		"literal": literal, "official": official, "g": percentG,
+		"verdicts": parts.Verdicts, "runfaults": parts.Faults, "sorted": reports.Sorted,
 		"several": parts.OfSeveral, "parts": parts.Of, "levels": parts.Levels,
 		"next":  func(n int) int { return n + 1 },
 		"named": func(name string, t reports.Table) reports.Table { t.Name = name; return t },
