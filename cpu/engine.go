@@ -2,8 +2,8 @@
 
 // Package cpu is the engine that searches with goroutines on the processors of one machine.
 //
-// bfs.go is the search, and package layout is kernel 1. The graph lies in arrays outside the Go heap (package memory),
-// and one team of workers (package team) runs every parallel phase of both kernels.
+// bfs.go is kernel 2, sssp.go kernel 3, and package layout kernel 1. The graph lies in arrays outside the Go heap
+// (package memory), and one team of workers (package team) runs every parallel phase of all kernels.
 package cpu
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.7"
+const Version = "1.8"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -36,6 +36,8 @@ func describe() (plugins.Description, error) {
 		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(),
 		Memory:  memoryBound(allowedThreads()),
+
+		ShortestPaths: true,
 	}, nil
 }
 
@@ -83,6 +85,7 @@ type instance struct {
 	memory *memory.Arena
 	graph  *layout.Graph
 	search *search
+	paths  *paths // nil: kernel 1 was not asked for kernel 3
 	phases []plugins.Phase
 	absent float64 // workers that the system did not run, on average, when kernel 1 measured
 }
@@ -117,6 +120,25 @@ func construct(
 	return e, nil
 }
 
+// constructPaths is the part of kernel 1 that kernel 3 needs.
+func (e *instance) constructPaths(ctx context.Context, tuples []graph.Edge, weights []float32) error {
+	e.team.Wake()
+	defer e.team.Rest()
+	g, phases, err := layout.BuildWeighted(ctx, tuples, weights, e.team, e.memory)
+	if err != nil {
+		return err
+	}
+	prepare := time.Now()
+	if e.paths, err = newPaths(ctx, g, e.team, e.memory); err != nil {
+		return err
+	}
+	for _, p := range append(phases, plugins.Phase{Name: "core", Elapsed: time.Since(prepare)}) {
+		p.Name = "weighted " + p.Name
+		e.phases = append(e.phases, p)
+	}
+	return nil
+}
+
 func (e *instance) free() error {
 	e.team.Stop()
 	e.memory.ReleaseAll()
@@ -127,6 +149,14 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	e, err := construct(ctx, in.Tuples, options, layout.Options{})
 	if err != nil {
 		return plugins.Built{}, err
+	}
+	var shortestPaths func(context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error)
+	if in.ShortestPaths {
+		if err := e.constructPaths(ctx, in.Tuples, in.Weights); err != nil {
+			_ = e.free()
+			return plugins.Built{}, err
+		}
+		shortestPaths = e.traversePaths
 	}
 	return plugins.Built{
 		Vertices:   int64(e.graph.Labels),
@@ -144,8 +174,9 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
 			{Name: "output", Value: e.output()},
 		},
-		Search: e.traverse,
-		Free:   e.free,
+		Search:        e.traverse,
+		ShortestPaths: shortestPaths,
+		Free:          e.free,
 	}, nil
 }
 
@@ -174,6 +205,19 @@ func (e *instance) traverse(ctx context.Context, root graph.Vertex, parent []gra
 		return plugins.Traversal{}, err
 	}
 	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels, Phases: e.search.levels.phases}, nil
+}
+
+// traversePaths is kernel 3, with the clock of kernel 2.
+func (e *instance) traversePaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	plugins.Traversal, error) {
+	e.team.Wake()
+	defer e.team.Rest()
+	start := time.Now()
+	levels, err := e.paths.run(ctx, root, parent, distance)
+	if err != nil {
+		return plugins.Traversal{}, err
+	}
+	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels, Phases: e.paths.levels.phases}, nil
 }
 
 const maxThreads = 1024

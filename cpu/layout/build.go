@@ -35,27 +35,35 @@ func Build(
 ) (*Graph, []plugins.Phase, error) {
 	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, options: options, g: &Graph{}}
 	defer context.AfterFunc(ctx, func() { b.stopped.Store(true) })()
-	var phases []plugins.Phase
-	for _, phase := range []struct {
-		name string
-		run  func() error
-	}{
+	phases, err := b.run([]phase{
 		{"measure", b.measure},
 		{"degrees", b.countDegrees},
 		{"order", b.order},
 		{"partition", b.partition},
 		{"lists", b.lists},
-	} {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+	})
+	return b.g, phases, err
+}
+
+// phase is a named part of kernel 1.
+type phase struct {
+	name string
+	run  func() error
+}
+
+// run runs phases, and returns the time of each.
+func (b *builder) run(phases []phase) (times []plugins.Phase, err error) {
+	for _, phase := range phases {
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
 		}
 		start := time.Now()
 		if err := phase.run(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		phases = append(phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
+		times = append(times, plugins.Phase{Name: phase.name, Elapsed: time.Since(start)})
 	}
-	return b.g, phases, ctx.Err()
+	return times, b.ctx.Err()
 }
 
 func (b *builder) lists() error {

@@ -29,13 +29,17 @@ const (
 	blockRows   = 64      // rows behind them that are in the same bucket
 )
 
+// Column is a column in 32 bits, or with a payload in 64 (group.go).
+type Column interface{ ~uint32 | ~uint64 }
+
 // Matrix is a sparse matrix in the making.
-type Matrix[C ~uint32] struct {
+type Matrix[C Column] struct {
 	memory        *memory.Arena
 	team          *team.Team
 	writers       []*Writer[C]
 	rows, columns int
 	buckets       []*bucket
+	grain         int      // buckets begin at multiples of it
 	of            []uint16 // bucket of each Block: it fits a cache
 	column        []C      // of each entry, bucket by bucket
 	row           []uint16 // low halves
@@ -54,8 +58,12 @@ func Block(row uint32) uint32 { return min(row, singleRows-singleRows/blockRows+
 
 // New returns a matrix for a team. count returns the entries of rows [from, to), duplicates counted; it is called with
 // all rows and with those of every block. The arrays belong to m, which has the error if there is not enough memory.
-func New[C ~uint32](m *memory.Arena, t *team.Team, rows, columns int, count func(from, to int) int) *Matrix[C] {
-	a := &Matrix[C]{memory: m, team: t, writers: make([]*Writer[C], t.Size()), rows: rows, columns: columns}
+func New[C Column](m *memory.Arena, t *team.Team, rows, columns int, count func(from, to int) int) *Matrix[C] {
+	a := &Matrix[C]{memory: m, team: t, writers: make([]*Writer[C], t.Size()), rows: rows, columns: columns,
+		grain: slotSize} // a full slot is a cache line of columns
+	if uint64(^C(0)) > 1<<32-1 {
+		a.grain = 1 // lists that are grouped have no gaps
+	}
 	a.of = memory.Allocate[uint16](m, "bucket of each row", int(Block(uint32(rows)))+1)
 	a.at = memory.Allocate[uint32](m, "offsets", rows+1)
 	if m.Err() != nil {
@@ -83,7 +91,7 @@ func (a *Matrix[C]) plan(count func(from, to int) int) (room int) {
 		}
 		n := count(row, next)
 		if current == nil || room-current.begin+n > limit || next-current.from > maxRows {
-			room = (room + slotSize - 1) &^ (slotSize - 1) // a full slot is a cache line of columns
+			room = (room + a.grain - 1) &^ (a.grain - 1)
 			current = &bucket{from: row, begin: room}
 			current.end.Store(int64(room))
 			a.buckets = append(a.buckets, current)
@@ -96,14 +104,14 @@ func (a *Matrix[C]) plan(count func(from, to int) int) (room int) {
 }
 
 // Writer puts the entries of one worker into a matrix.
-type Writer[C ~uint32] struct {
+type Writer[C Column] struct {
 	matrix *Matrix[C]
 	slots  []slot[C]
 	used   []uint8 // entries of each slot
 }
 
 // slot holds entries of a bucket until it is full.
-type slot[C ~uint32] struct {
+type slot[C Column] struct {
 	columns [slotSize]C
 	rows    [slotSize]uint16
 }
@@ -134,4 +142,15 @@ func (a *Matrix[C]) flush(k int, s *slot[C], n int) {
 	at := int(a.buckets[k].end.Add(int64(n))) - n
 	copy(a.column[at:], s.columns[:n])
 	copy(a.row[at:], s.rows[:n])
+}
+
+// flushAll adds what is left in the slots of all writers.
+func (a *Matrix[C]) flushAll() {
+	for _, w := range a.writers {
+		if w != nil {
+			for k := range w.slots {
+				a.flush(k, &w.slots[k], int(w.used[k]&(slotSize-1)))
+			}
+		}
+	}
 }

@@ -15,13 +15,7 @@ import (
 // Lists sorts the entries: the list of row v is columns[at[v]:at[v+1]], modulo 2^32. The lists are incomplete if
 // stopped has returned true. They belong to the arena of New, and the rest of the matrix is freed.
 func (a *Matrix[C]) Lists(stopped func() bool) (at []uint32, columns []C) {
-	for _, w := range a.writers {
-		if w != nil {
-			for k := range w.slots {
-				a.flush(k, &w.slots[k], int(w.used[k]&(slotSize-1)))
-			}
-		}
-	}
+	a.flushAll()
 	var taken, turn atomic.Int64
 	end := 0 // of the places that are reserved; belongs to the worker whose turn it is
 	// reserve returns the place of the n entries of bucket i. Workers reserve their places in the order of the buckets,
@@ -67,7 +61,7 @@ func (a *Matrix[C]) Lists(stopped func() bool) (at []uint32, columns []C) {
 }
 
 // sorter sorts one bucket after the other. Keys are (row-from)<<width | column.
-type sorter[C ~uint32] struct {
+type sorter[C Column] struct {
 	*Matrix[C]
 	width  int // bits of a column
 	alone  *team.Team
@@ -79,7 +73,7 @@ type sorter[C ~uint32] struct {
 func (s *sorter[C]) bits(k *bucket) int { return s.width + bits.Len(uint(k.to-k.from-1)) }
 
 // sortEntries returns the keys of the entries of bucket k in ascending order without duplicates.
-func sortEntries[C ~uint32, K uint32 | uint64](s *sorter[C], keys *[2][]K, k *bucket, columns []C, rows []uint16) []K {
+func sortEntries[C Column, K uint32 | uint64](s *sorter[C], keys *[2][]K, k *bucket, columns []C, rows []uint16) []K {
 	if len(keys[0]) < len(columns) {
 		keys[0], keys[1] = make([]K, len(columns)), make([]K, len(columns))
 	}
@@ -114,7 +108,7 @@ func (s *sorter[C]) set(columns []C) (keys []uint32) {
 	return keys
 }
 
-func writeKeys[C ~uint32, K uint32 | uint64](s *sorter[C], k *bucket, keys []K, place int) {
+func writeKeys[C Column, K uint32 | uint64](s *sorter[C], k *bucket, keys []K, place int) {
 	next, mask := k.from, K(1)<<s.width-1 // next is the first row whose list has not begun
 	for i, key := range keys {
 		for row := k.from + int(key>>s.width); next <= row; next++ {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layout
+
+import (
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
+)
+
+// Core has the entries that can lie on a shortest path between hubs.
+//
+// It is made with a landmark (after Goldberg, Harrelson, "Computing the shortest path: A* search meets graph theory",
+// 2005): radius(v) is the distance of v from vertex 0, the largest hub. The way from v to u over the landmark is at
+// most radius(v) + radius(u), so an entry that is longer lies on no shortest path, and neither does an entry of v to z,
+// which is not a hub, if each of the ways on from z to a vertex u is longer than radius(v) + radius(u). Longer means by
+// more than margin, so that rounding cannot hide it: a way over the landmark that is counted has at most 2*maxHops
+// edges, and that number of additions to a distance below Safe changes a sum by less than margin.
+//
+// Two hubs are close to each other, because both are close to the landmark. So the core is small: at scale 20 five
+// entries a hub, of a thousand.
+type Core struct {
+	Reach   float32  // paths from hub to hub that are shorter consist of entries of the core
+	Safe    float32  // distances at which a search can use the core
+	At      []uint32 // [Vertices+1] the entries of vertex v are Entries[At[v]:At[v+1]], in ascending order of bounds
+	Entries []CoreEntry
+}
+
+// CoreEntry is an entry of a list, with its bound (Weighted).
+type CoreEntry struct {
+	Neighbor      uint32
+	Weight, Bound float32
+}
+
+const (
+	reachRadii  = 2.5     // Reach in radii of the hub that is further from the landmark than 99 % of them
+	marginShare = 1 << 9  // margin is Reach/marginShare
+	safeMargins = 1 << 18 // Safe is that many margins
+	maxHops     = 15      // edges from the landmark to a vertex whose radius counts
+	maxRelays   = 2       // vertices that are not hubs in a row, up to which they are checked
+)
+
+// NewCore makes the core. state returns the distance of a vertex from vertex 0 and its parent in a tree of shortest
+// paths. It returns nil if hubs have no distances between them, or not enough memory.
+func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (float32, uint32)) *Core {
+	b := &coreBuilder{g: g, radius: memory.Allocate[float32](m, "radii", g.Vertices)}
+	defer memory.Release(m, &b.radius)
+	c := &Core{At: memory.Allocate[uint32](m, "core", g.Vertices+1)}
+	if m.Err() != nil {
+		return nil
+	}
+	t.Pieces(g.Vertices, 1<<12, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			d, u := state(uint32(v))
+			for hops := 1; u != 0 && d < graph.Infinity(); hops++ {
+				if _, u = state(u); hops == maxHops {
+					d = graph.Infinity()
+				}
+			}
+			b.radius[v] = d
+		}
+	})
+	radii := slices.DeleteFunc(slices.Clone(b.radius[:g.Hubs]), func(r float32) bool { return r == graph.Infinity() })
+	slices.Sort(radii)
+	b.reach = reachRadii * radii[(len(radii)-1)*99/100]
+	b.margin = b.reach / marginShare
+	if c.Reach, c.Safe = b.reach, b.margin*safeMargins; c.Reach == 0 {
+		memory.Release(m, &c.At)
+		return nil
+	}
+	const piece = 1 << 8 // vertices
+	t.Pieces(g.Vertices, piece, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			b.each(uint32(v), func(CoreEntry) { c.At[v]++ })
+		}
+	})
+	sum(c.At, 0)
+	c.Entries = memory.Allocate[CoreEntry](m, "core", int(c.At[g.Vertices]))
+	if m.Err() != nil {
+		return nil
+	}
+	t.Pieces(g.Vertices, piece, func(_, from, to int) {
+		for v := from; v < to; v++ {
+			at := c.At[v]
+			b.each(uint32(v), func(e CoreEntry) {
+				c.Entries[at] = e
+				at++
+			})
+		}
+	})
+	return c
+}
+
+type coreBuilder struct {
+	g             *Weighted
+	radius        []float32
+	reach, margin float32
+}
+
+// each calls keep for the entries of v that belong to the core.
+func (b *coreBuilder) each(v uint32, keep func(CoreEntry)) {
+	hubs := uint32(b.g.Hubs)
+	for _, entry := range b.g.List(v) {
+		u, w := Split(entry)
+		bound := b.g.Bound(v, u, w)
+		if bound >= b.reach {
+			return
+		}
+		if b.direct(v, u, w) && (u < hubs || b.leadsOn(v, u, w, maxRelays)) && (v < hubs || b.leadsOn(u, v, w, maxRelays)) {
+			keep(CoreEntry{u, w, bound})
+		}
+	}
+}
+
+// direct reports whether the way over the landmark is not shorter than w.
+func (b *coreBuilder) direct(v, u uint32, w float32) bool {
+	return w <= b.radius[v]+b.radius[u]+b.margin
+}
+
+// leadsOn reports whether a shortest path that comes from v over an edge of weight w to z, which is not a hub, can go
+// on to a hub. It looks through a few vertices that are not hubs, and assumes that it can after that.
+func (b *coreBuilder) leadsOn(v, z uint32, w float32, relays int) bool {
+	for _, entry := range b.g.List(z) {
+		u, next := Split(entry)
+		bound := b.g.Bound(z, u, next)
+		if w*Slack+bound >= b.reach {
+			return false
+		}
+		if u != v && b.direct(v, u, w+next) && b.direct(z, u, next) &&
+			(int(u) < b.g.Hubs || relays == 0 || b.leadsOn(z, u, next, relays-1)) {
+			return true
+		}
+	}
+	return false
+}

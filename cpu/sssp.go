@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cpu
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/team"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// The same distances without any of this: graph.CSR.ShortestPaths.
+//
+// Kernel 3: shortest paths from one root. The distances are the unique ones of plugins.PathFinder, bit for bit.
+//
+// Method: push to the hubs, pull with certificates. Nearly every vertex of a Kronecker graph gets its distance from a
+// vertex of large degree, over the first entry of its list. So the search settles the hubs, and then each other vertex
+// looks at its list until no other entry can matter: little more than one entry a vertex, where delta-stepping (Meyer,
+// Sanders, "Δ-stepping: a parallelizable shortest path algorithm", 2003) looks at every entry in both directions.
+//
+//	start    Dijkstra's algorithm until the nearest vertex in the queue is a hub, at distance t0 (sssp_dijkstra.go); in
+//	         a graph without hubs it is the whole search
+//	push     label correcting in the core, the entries that can lie on a shortest path between hubs (layout.Core),
+//	         until all hubs below T = t0 + Core.Reach are right (sssp_push.go)
+//	pull     every other vertex looks at its list, in ascending order of bounds (layout.Weighted): first hubs, then
+//	         classes of falling degree. It is final if each entry looked at has a final neighbor or a bound that is not
+//	         less than its distance. Further passes look at those that are not (sssp_pull.go)
+//	finish   what a few passes have left, in deep graphs, Dijkstra's algorithm ends, from the vertices that the last
+//	         pass has changed
+//
+// Invariants:
+//
+//  1. A distance is always the sum of a real path, so it is never too small. If every vertex is at most its neighbor's
+//     distance plus the weight, no distance is too large either.
+//  2. After start, vertices below t0 are final and have looked at their whole lists.
+//  3. A vertex u that is not a hub is reached from a final vertex below t0, and then has pushed its whole list too, or
+//     over an edge from a vertex at t0 or more: a path that goes on from u to v costs at least t0 plus the entry's
+//     bound.
+//  4. After push, hubs below T are final. Hubs that are not final are at T or more.
+//  5. After a pass, a vertex that is wrong has a vertex before it, on its shortest path, that is right and has changed
+//     in this pass. So it is at least as far as the nearest vertex that has changed, and a pass without change is the
+//     last.
+//  6. A parent is written with a strictly smaller distance, in one word. So parents form a tree, also over edges of
+//     weight 0, or too light to change a sum: in a cycle all distances would be equal, and each vertex would have got
+//     its distance after the one before it.
+//
+// Bounds are rounded down by layout.Slack, because they add weights in another order than a path does.
+//
+// A vertex is written by one worker at a time, atomically in push. In pull a vertex belongs to one worker while others
+// read it: a benign race, because its state is one aligned word and every value it has had is the sum of a real path.
+// These reads and writes are in functions with go:norace, the only ones.
+
+// The state of a vertex is one word, so that a distance and its parent change together.
+const (
+	final        = 1 << 63 // the distance is right
+	distanceBit0 = 32      // the distance has 31 bits: a float32 without its sign
+	queued       = 1 << 31 // the vertex is in the next frontier of push
+	maxParent    = queued - 1
+)
+
+func distanceOf(state uint64) float32 { return math.Float32frombits(bitsOf(state)) }
+
+// bitsOf returns the distance as bits, which have the order of the distances.
+func bitsOf(state uint64) uint32 { return uint32(state>>distanceBit0) & (1<<31 - 1) }
+
+func stateOf(distance float32, parent uint32) uint64 {
+	return uint64(math.Float32bits(distance))<<distanceBit0 | uint64(parent)
+}
+
+// paths is kernel 3 of a graph. Kernel 1 allocates everything for all searches.
+type paths struct {
+	g       *layout.Weighted
+	core    *layout.Core // nil: there are no hubs, or kernel 1 is making it
+	team    *team.Team
+	step    pathStep // that the team is doing
+	workers []pathWorker
+	states  []uint64 // [Vertices+1]; the last stands for no vertex
+	none    uint64   // the state of an unreached vertex
+	queue   radixQueue
+	levels  levels
+
+	// Of one search.
+	ctx      context.Context
+	parent   []graph.Vertex // the caller's arrays
+	distance []float32
+	nearest  float32 // t0
+	below    float32 // T: hubs nearer than that are final after push
+	touched  []uint32
+	push     push
+	pull     pull
+}
+
+// pathStep is a part of a search that workers share out. It does from..to-1.
+type pathStep func(s *paths, worker, from, to int)
+
+// do lets the team share out 0..n-1 in pieces, without allocating.
+func (s *paths) do(n, size int, step pathStep) {
+	s.step = step
+	s.team.Do(n, size, s)
+}
+
+func (s *paths) Piece(worker, from, to int) { s.step(s, worker, from, to) }
+
+// pathWorker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
+type pathWorker struct {
+	entries int64 // looked at in this level
+	pusher
+	puller
+	_ [64]byte
+}
+
+// newPaths allocates kernel 3 and makes the core. It is part of kernel 1.
+func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.Arena) (*paths, error) {
+	s := &paths{
+		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), uint32(g.Vertices)),
+	}
+	s.levels.list = make([]plugins.Level, 0, 64)
+	s.levels.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
+	s.states = memory.Allocate[uint64](m, "states", g.Vertices+1)
+	s.touched = memory.Allocate[uint32](m, "touched vertices", g.Vertices)
+	s.push.frontier = memory.Allocate[uint32](m, "frontier", g.Vertices)
+	s.pull.active = &visits{list: memory.Allocate[uint64](m, "active vertices", g.Vertices)}
+	s.pull.next = &visits{list: memory.Allocate[uint64](m, "active vertices", g.Vertices)}
+	for w := range s.workers {
+		s.workers[w].puller.next = make([]uint64, 0, visitBuffer)
+	}
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	if g.Hubs == 0 {
+		return s, nil
+	}
+	// The core needs the distances from the largest hub. A search without a core finds them.
+	s.ctx = ctx
+	s.do(len(s.states), clearPiece, (*paths).clear)
+	if err := s.search(0); err != nil {
+		return nil, err
+	}
+	s.core = layout.NewCore(t, m, g, func(v uint32) (float32, uint32) {
+		return distanceOf(s.states[v]), uint32(s.states[v]) & maxParent
+	})
+	return s, m.Err()
+}
+
+const clearPiece = 1 << 15 // states
+
+// run searches from root, a label of the graph, and fills parent and distance, which have one entry for each label. It
+// returns the levels, valid until the next run: a level is a step of the search, and its edges are the entries that the
+// step looked at.
+func (s *paths) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	[]plugins.Level, error) {
+	s.levels.start()
+	s.ctx, s.parent, s.distance = ctx, parent, distance
+	s.do(len(s.states), clearPiece, (*paths).clear)
+	s.levels.endBegin()
+	if v := s.g.Vertex[root]; v != layout.None {
+		if err := s.search(v); err != nil {
+			return nil, err
+		}
+	}
+	s.levels.endSteps()
+	s.do(s.g.Regions.Len(), 1, (*paths).write)
+	parent[root], distance[root] = root, 0
+	s.parent, s.distance = nil, nil
+	return s.levels.end(), nil
+}
+
+func (s *paths) clear(_, from, to int) {
+	for v := from; v < to; v++ {
+		s.states[v] = s.none
+	}
+}
+
+// search finds the distances of all vertices from root.
+func (s *paths) search(root uint32) error {
+	s.states[root] = stateOf(0, root)
+	s.queue.reset()
+	s.queue.push(uint64(root))
+	s.touched = s.touched[:0]
+	hub, err := s.dijkstra(s.g.Hubs)
+	if !hub || err != nil {
+		return err
+	}
+	s.pushToHubs()
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	return s.pullAll()
+}
+
+// endLevel records a step that worked on a frontier.
+func (s *paths) endLevel(direction graph.Direction, frontier int, entries int64) {
+	for w := range s.workers {
+		entries += s.workers[w].entries
+		s.workers[w].entries = 0
+	}
+	if frontier > 0 {
+		s.levels.add(plugins.Level{Direction: direction, Frontier: int64(frontier), Edges: plugins.Counted(entries)})
+	}
+}
+
+// load reads a state that another worker may be writing.
+func (s *paths) load(v uint32) uint64 { return atomic.LoadUint64(&s.states[v]) }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cpu
+
+import (
+	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/parents"
+)
+
+// write writes parents and distances in original labels, inside the clock, for regions of labels from..to-1. A region
+// stays in a cache: first all its labels are unreached, then every class of vertices, and the hubs, are written.
+func (s *paths) write(_, from, to int) {
+	g := s.g
+	for region := from; region < to; region++ {
+		begin, end := region<<layout.RegionBits, min((region+1)<<layout.RegionBits, g.Labels)
+		parent, distance := s.parent[begin:end], s.distance[begin:end]
+		for i := range parent {
+			parent[i] = graph.Unreached
+		}
+		for i, unreached := 0, graph.Infinity(); i < len(distance); i++ {
+			distance[i] = unreached
+		}
+		for c := range layout.Classes {
+			first, last := g.Regions.VerticesOf(region, c)
+			labels := g.Label[first:last]
+			for i, state := range s.states[first:last] {
+				at := labels[i] & (1<<layout.RegionBits - 1)
+				parent[at] = parents.ToVertex(g.Label[state&maxParent])
+				distance[at] = distanceOf(state)
+			}
+		}
+		for _, h := range g.Regions.HubsOf(region) {
+			state, at := s.states[h], g.Label[h]&(1<<layout.RegionBits-1)
+			parent[at] = parents.ToVertex(g.Label[state&maxParent])
+			distance[at] = distanceOf(state)
+		}
+	}
+}

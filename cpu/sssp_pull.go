@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cpu
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/graph"
+)
+
+// The first pass goes through the hubs and then through one class of degrees after the other, so that the neighbors
+// that matter to a vertex are usually final before it. Nearly all vertices of a class are final after one entry. They
+// are taken without a branch that the processor cannot predict (lookFirst), and so are those that need a second entry
+// (lookSecond). Those whose first neighbor is not final are left until the others of the class are done. Whatever
+// remains goes through its list entry by entry (look).
+
+// pull is the scratch of this step.
+type pull struct {
+	low     float32 // t0 * Slack
+	changed float32 // least distance that the last pass has changed, times Slack; 0 in the first two passes
+	record  bool    // changes are recorded
+	base    int     // first vertex of the class
+	active  *visits // for this pass, or deferred in the first pass
+	next    *visits // for the next one
+}
+
+// visits is a list that all workers write, of vertex<<32 | the first entry in its list whose neighbor is not final.
+type visits struct {
+	list []uint64
+	end  atomic.Int64
+}
+
+// add appends the visits in a worker's buffer, and returns the empty buffer.
+func (v *visits) add(buffer []uint64) []uint64 {
+	end := int(v.end.Add(int64(len(buffer))))
+	copy(v.list[end-len(buffer):end], buffer)
+	return buffer[:0]
+}
+
+// puller is the part of one worker.
+type puller struct {
+	rest    [pullPiece + 1]uint64 // vertices that need more than their first entry
+	hard    [pullPiece + 1]uint64 // and whose first neighbor is not final, or that need more than two
+	next    []uint64              // buffer for pull.next
+	changed []uint32              // vertices that the last pass has changed
+	lowest  uint32                // distance of them, in bits
+	ahead   uint64                // sum of what was fetched, not used
+}
+
+const (
+	pullPiece   = 4096 // vertices that a worker takes at a time
+	visitPiece  = 1024
+	visitBuffer = 1024
+	fetchThird  = 64 // vertices whose third neighbors are fetched together
+	pullPasses  = 4  // then Dijkstra's algorithm takes the rest
+)
+
+// pullAll makes all vertices final that can be reached.
+func (s *paths) pullAll() error {
+	p, g := &s.pull, s.g
+	p.low, p.changed, p.record = s.nearest*layout.Slack, 0, false
+	p.active.end.Store(0)
+	p.next.end.Store(0)
+	s.do(g.Hubs, visitPiece, (*paths).pullHubs)
+	s.endLevel(graph.BottomUp, g.Hubs, 0)
+	for c := range layout.Classes {
+		p.base = g.Classes[c]
+		n := g.Classes[c+1] - p.base
+		s.do(n, pullPiece, (*paths).pullFirst)
+		s.do(int(p.active.end.Load()), visitPiece, (*paths).pullDeferred)
+		p.active.end.Store(0)
+		s.endLevel(graph.BottomUp, n, 0)
+	}
+	for pass := 2; ; pass++ {
+		lowest := uint32(infinity)
+		for w := range s.workers {
+			x := &s.workers[w]
+			x.next = p.next.add(x.next)
+			lowest = min(lowest, x.lowest)
+			x.lowest = infinity
+		}
+		p.active, p.next = p.next, p.active
+		n := int(p.active.end.Load())
+		switch err := s.ctx.Err(); {
+		case err != nil:
+			return err
+		case n == 0, pass > 2 && lowest == infinity:
+			return nil
+		case pass > pullPasses:
+			return s.finishInOrder()
+		}
+		if pass > 2 {
+			p.changed = math.Float32frombits(lowest) * layout.Slack
+		}
+		for w := range s.workers {
+			s.workers[w].changed = s.workers[w].changed[:0]
+		}
+		p.record = true
+		p.next.end.Store(0)
+		s.do(n, visitPiece, (*paths).pullActive)
+		s.endLevel(graph.BottomUp, n, 0)
+	}
+}
+
+// infinity is the distance of an unreached vertex in bits.
+const infinity = 0x7f800000
+
+// finishInOrder is Dijkstra's algorithm from the vertices that the last pass has changed.
+func (s *paths) finishInOrder() error {
+	s.queue.reset()
+	for w := range s.workers {
+		for _, v := range s.workers[w].changed {
+			s.states[v] &^= final
+			s.queue.push(s.states[v]&^maxParent | uint64(v))
+		}
+	}
+	_, err := s.dijkstra(0)
+	return err
+}
+
+func (s *paths) pullHubs(worker, from, to int) {
+	for v := from; v < to; v++ {
+		s.look(&s.workers[worker], uint32(v), 0)
+	}
+}
+
+// pullFirst takes the vertices from..to-1 of a class. It leaves those whose first neighbor is not final to
+// pullDeferred.
+func (s *paths) pullFirst(worker, from, to int) {
+	mine := &s.workers[worker]
+	rest, deferred := s.lookFirst(mine, s.pull.base+from, s.pull.base+to)
+	s.pull.active.add(mine.hard[:deferred])
+	mine.entries += int64(to - from - deferred)
+	s.lookOn(mine, rest)
+}
+
+func (s *paths) pullDeferred(worker, from, to int) {
+	mine := &s.workers[worker]
+	rest, hard := s.lookAgain(mine, s.pull.active.list[from:to])
+	mine.entries += int64(to - from - hard)
+	for _, visit := range mine.hard[:hard] {
+		s.look(mine, uint32(visit>>32), 0)
+	}
+	s.lookOn(mine, rest)
+}
+
+func (s *paths) pullActive(worker, from, to int) {
+	for _, visit := range s.pull.active.list[from:to] {
+		s.look(&s.workers[worker], uint32(visit>>32), int(uint32(visit)))
+	}
+}
+
+// lookOn goes on with the vertices in mine.rest[:n].
+func (s *paths) lookOn(mine *pathWorker, n int) {
+	hard := s.lookSecond(mine, n)
+	mine.entries += int64(n)
+	for from := 0; from < hard; from += fetchThird {
+		visits := mine.hard[from:min(from+fetchThird, hard)]
+		s.fetch(mine, visits)
+		for _, visit := range visits {
+			s.look(mine, uint32(visit>>32), 0)
+		}
+	}
+}
+
+// lookFirst looks at the first entry of vertices from..to-1. A vertex is final if its first neighbor is, no other entry
+// matters, and it has no distance yet. It returns the number of vertices in rest, for which others matter, and in hard,
+// all others that are not final.
+//
+//go:norace
+func (s *paths) lookFirst(mine *pathWorker, from, to int) (rest, hard int) {
+	heads, own := s.g.Heads[from:to], s.states[from:to]
+	for i := range own {
+		state, ready, enough := s.tryHead(&heads[i], own[i])
+		own[i] = state
+		visit := uint64(from+i) << 32
+		mine.rest[rest], mine.hard[hard] = visit, visit
+		rest += int(ready &^ enough)
+		hard += int((1 - ready) &^ (state >> 63))
+	}
+	return rest, hard
+}
+
+// lookAgain is lookFirst for the vertices of visits.
+//
+//go:norace
+func (s *paths) lookAgain(mine *pathWorker, visits []uint64) (rest, hard int) {
+	for _, visit := range visits {
+		v := visit >> 32
+		state, ready, enough := s.tryHead(&s.g.Heads[v], s.states[v])
+		s.states[v] = state
+		mine.rest[rest], mine.hard[hard] = visit, visit
+		rest += int(ready &^ enough)
+		hard += int((1 - ready) &^ (state >> 63))
+	}
+	return rest, hard
+}
+
+// tryHead returns the new state of a vertex with this head and the old state x; whether it was unreached and its first
+// neighbor is final (1); and whether no other entry matters.
+//
+//go:norace
+func (s *paths) tryHead(h *layout.Head, x uint64) (state, ready, enough uint64) {
+	y := s.states[h.Neighbor]
+	d := math.Float32bits(distanceOf(y) + h.Weight)
+	ready = y >> 63
+	if x != s.none {
+		ready = 0
+	}
+	enough = 1 - less(uint64(math.Float32bits(s.pull.low+h.Next)), uint64(d))
+	found := uint64(d)<<distanceBit0 | uint64(h.Neighbor) | final
+	return x ^ (x^found)&-(ready&enough), ready, enough
+}
+
+// lookSecond looks at the second entry of the vertices in rest[:n], which are unreached and have a final first
+// neighbor. It returns the number of vertices in hard, which are not final.
+//
+//go:norace
+func (s *paths) lookSecond(mine *pathWorker, n int) (hard int) {
+	states, heads, seconds, low, none := s.states, s.g.Heads, s.g.Seconds, s.pull.low, s.none
+	for _, visit := range mine.rest[:n] {
+		v := visit >> 32
+		h, e := &heads[v], &seconds[v][0]
+		y := states[e.Neighbor]
+		found := min(stateOf(distanceOf(states[h.Neighbor])+h.Weight, h.Neighbor),
+			stateOf(distanceOf(y)+e.Weight, e.Neighbor))
+		ok := (y >> 63) &^ less(uint64(math.Float32bits(low+e.Next)), found>>distanceBit0)
+		states[v] = none ^ (none^(found|final))&-ok
+		mine.hard[hard] = visit
+		hard += int(1 - ok)
+	}
+	return hard
+}
+
+// fetch reads the states of the third neighbors of vertices, so that they are in the cache soon.
+//
+//go:norace
+func (s *paths) fetch(mine *pathWorker, visits []uint64) {
+	sum := uint64(0)
+	for _, visit := range visits {
+		sum += s.states[s.g.Seconds[visit>>32][1].Neighbor]
+	}
+	mine.puller.ahead += sum
+}
+
+// look goes through the list of v from an entry on while the bound of the next one is less than the distance found.
+//
+//go:norace
+func (s *paths) look(mine *pathWorker, v uint32, from int) {
+	g, p := s.g, &s.pull
+	x := s.states[v]
+	if x&final != 0 {
+		return
+	}
+	l := looking{v: v, best: distanceOf(x), parent: uint32(x), open: -1, floor: graph.Infinity()}
+	i, bound := from, float32(0)
+	if i < layout.Columns {
+		h := &g.Heads[v]
+		for k := 0; k < layout.Columns && p.low+bound < l.best; k++ {
+			if k > 0 {
+				h = &g.Seconds[v][k-1]
+			}
+			if k >= from {
+				s.see(&l, h.Neighbor, h.Weight, bound, k)
+				i = k + 1
+			}
+			bound = h.Next
+		}
+	}
+	if i >= layout.Columns && p.low+bound < l.best {
+		for list := g.List(v); i < len(list); i++ {
+			u, w := layout.Split(list[i])
+			if bound = g.Bound(v, u, w); p.low+bound >= l.best {
+				break
+			}
+			s.see(&l, u, w, bound, i)
+		}
+	}
+	mine.entries += int64(i-from) + l.further
+	state := x
+	if l.best < distanceOf(x) {
+		state = stateOf(l.best, l.parent)
+		if p.record {
+			mine.lowest = min(mine.lowest, math.Float32bits(l.best))
+			mine.changed = append(mine.changed, v)
+		}
+	}
+	if l.floor >= l.best && bitsOf(state) != infinity {
+		state |= final
+	} else {
+		if len(mine.next) == visitBuffer {
+			mine.next = p.next.add(mine.next)
+		}
+		mine.next = append(mine.next, uint64(v)<<32|uint64(max(l.open, 0)))
+	}
+	if state != x {
+		s.states[v] = state
+	}
+}
+
+// looking is a vertex that looks at its list.
+type looking struct {
+	v       uint32
+	parent  uint32
+	best    float32 // distance so far
+	floor   float32 // no path through a neighbor that is not final is shorter
+	open    int     // the first entry whose neighbor is not final; -1: none so far
+	further int64   // entries of neighbors looked at
+}
+
+// see looks at entry i of the list, with neighbor u, weight w and a bound.
+//
+//go:norace
+func (s *paths) see(l *looking, u uint32, w, bound float32, i int) {
+	y := s.states[u]
+	if d := distanceOf(y) + w; d < l.best {
+		l.best, l.parent = d, u
+	}
+	if y&final != 0 {
+		return
+	}
+	if l.open < 0 {
+		l.open = i
+	}
+	length := max(s.pull.low, s.pull.changed) + bound
+	if int(u) < s.g.Hubs {
+		length = max(length, s.below+w)
+	} else if length < l.best {
+		// The distance of u is that over its first entry, if that neighbor is final, or at length the bound of the next.
+		h := &s.g.Heads[u]
+		if h.Neighbor == l.v {
+			h = &s.g.Seconds[u][0]
+		}
+		l.further++
+		if z := s.states[h.Neighbor]; z&final != 0 {
+			length = max(length, min(distanceOf(z)+h.Weight, s.pull.low+h.Next)+w)
+		}
+	}
+	l.floor = min(l.floor, length)
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// weightLaws are weights that take different ways through kernel 3: bounds that hold for uniform weights only, equal
+// sums, sums lost in rounding, and hubs that are far from each other.
+var weightLaws = map[string]func(r *rand.Rand) float32{
+	"uniform":       func(r *rand.Rand) float32 { return r.Float32() },
+	"from 0.9 to 1": func(r *rand.Rand) float32 { return 0.9 + 0.1*r.Float32() },
+	"all 1":         func(*rand.Rand) float32 { return 1 },
+	"all 0":         func(*rand.Rand) float32 { return 0 },
+	"half 0":        func(r *rand.Rand) float32 { return r.Float32() * float32(r.IntN(2)) },
+	"minus 0":       func(r *rand.Rand) float32 { return max(r.Float32()-0.5, float32(math.Copysign(0, -1))) },
+	"quarters":      func(r *rand.Rand) float32 { return float32(r.IntN(4)) / 4 },
+	"lost":          func(r *rand.Rand) float32 { return [...]float32{0x1p-27, 0x1p-26, 0x1p-25, 0.5}[r.IntN(4)] },
+	"denormal":      func(r *rand.Rand) float32 { return float32(r.IntN(3)) * 1e-44 },
+	"huge":          func(r *rand.Rand) float32 { return r.Float32() * graph.MaxWeight },
+	"many scales":   func(r *rand.Rand) float32 { return float32(math.Exp2(-40 * r.Float64())) },
+}
+
+// hubsOnPaths joins hubs, with leaves, by paths: no vertex but a hub has more than two neighbors.
+func hubsOnPaths(hubs, length graph.Vertex) (tuples []graph.Edge) {
+	return starsOnPaths(hubs, 300, length)
+}
+
+// hubsWithRelays joins hubs over many vertices with a few neighbors, which also lead from one to another.
+func hubsWithRelays(hubs, relays graph.Vertex, r *rand.Rand) (tuples []graph.Edge) {
+	for v := hubs; v < hubs+relays; v++ {
+		for range 2 + r.IntN(5) {
+			tuples = append(tuples, graph.MakeEdge(v, graph.Vertex(r.Int64N(int64(hubs)))))
+		}
+		tuples = append(tuples, graph.MakeEdge(v, hubs+graph.Vertex(r.Int64N(int64(relays)))))
+	}
+	return tuples
+}
+
+func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	grid, _ := source(t, "grid2d:60")
+	// A tail leads from a hub to another hub, far away.
+	tailed := append(kronecker(t, 10), hubsOnPaths(3, 40)...)
+	call := 0
+	for name, tuples := range map[string][]graph.Edge{
+		"kron:10": kronecker(t, 10), "kron:13": kronecker(t, 13), "grid": grid, "tailed": tailed,
+		"hubs on paths": hubsOnPaths(5, 30), "hubs with relays": hubsWithRelays(7, 3000, r),
+		"star": starsOnPaths(1, 700, 1), "caterpillar": caterpillar(2000, 3),
+	} {
+		vertices := int64(0)
+		for _, e := range tuples {
+			u, v := e.Ends()
+			vertices = max(vertices, int64(max(u, v))+1)
+		}
+		for law, weight := range weightLaws {
+			if call++; testing.Short() && call%4 != 0 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %s", name, law), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(3, 4))
+				weights := make([]float32, len(tuples))
+				for i := range weights {
+					weights[i] = weight(r)
+				}
+				checkPaths(t, tuples, weights, vertices, []string{"1", "2", "8", "3"}[call%4], r)
+			})
+		}
+	}
+}
+
+// checkPaths compares searches from some roots with those of package graph, bit for bit, and validates the parents.
+func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices int64, threads string, r *rand.Rand) {
+	oracle, err := graph.NewWeightedCSR(tuples, weights, vertices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := validate.New(tuples, vertices, 1)
+	if err == nil {
+		err = host.SetWeights(weights)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := New()
+	defer e.Close()
+	if _, err := e.Construct(t.Context(), plugins.Input{
+		Tuples: tuples, Weights: weights, ShortestPaths: true, Options: map[string]string{"threads": threads},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
+	for range 6 {
+		root := graph.Vertex(r.Int64N(vertices))
+		host.OverwritePaths(parent, distance)
+		if _, err := e.(plugins.PathFinder).ShortestPaths(t.Context(), root, parent, distance); err != nil {
+			t.Fatal(err)
+		}
+		_, want, err := oracle.ShortestPaths(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(bitsOfAll(want), bitsOfAll(distance)); diff != "" {
+			t.Fatalf("threads=%s, root %d: distances (-want +got):\n%.600s", threads, root, diff)
+		}
+		if _, err := host.ShortestPaths(t.Context(), root, parent, distance); err != nil {
+			t.Fatalf("threads=%s, root %d: %v", threads, root, err)
+		}
+	}
+}
+
+func bitsOfAll(distance []float32) (bits []uint32) {
+	for _, d := range distance {
+		bits = append(bits, math.Float32bits(d))
+	}
+	return bits
+}
