@@ -21,12 +21,19 @@ func WriteEdges(w io.Writer, edges []Edge) error {
 }
 
 // Checksum returns a keyed checksum of the tuples and their order.
-func Checksum(seed maphash.Seed, edges []Edge) (sum uint64) {
-	const block = 1 << 16 // tuples
-	sums := make([]uint64, (len(edges)+block-1)/block)
-	_, _ = Parallel(context.Background(), runtime.GOMAXPROCS(0), int64(len(edges)), block,
+func Checksum(seed maphash.Seed, edges []Edge) uint64 { return checksum(seed, memory(edges)) }
+
+// WeightsChecksum is Checksum for weights.
+func WeightsChecksum(seed maphash.Seed, weights []float32) uint64 {
+	return checksum(seed, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(weights))), 4*len(weights)))
+}
+
+func checksum(seed maphash.Seed, bytes []byte) (sum uint64) {
+	const block = 3 << 18 // bytes
+	sums := make([]uint64, (len(bytes)+block-1)/block)
+	_, _ = Parallel(context.Background(), runtime.GOMAXPROCS(0), int64(len(bytes)), block,
 		func(_ int, first, last int64) bool {
-			sums[first/block] = maphash.Bytes(seed, memory(edges[first:last]))
+			sums[first/block] = maphash.Bytes(seed, bytes[first:last])
 			return true
 		})
 	for _, s := range sums {

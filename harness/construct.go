@@ -5,6 +5,7 @@ package harness
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -57,6 +58,9 @@ func (e *engineRun) describe(ctx context.Context) (settings plugins.Settings, er
 	if err := e.record(record.Entry{Description: &e.description}); err != nil {
 		return settings, err
 	}
+	if e.in.id.Kernel == record.SSSP && !e.description.ShortestPaths {
+		return settings, fmt.Errorf("kernel 3: %w", errors.ErrUnsupported)
+	}
 	if e.description.Unavailable != "" {
 		return settings, fmt.Errorf("%w: %s", plugins.ErrUnavailable, e.description.Unavailable)
 	}
@@ -74,7 +78,8 @@ func (e *engineRun) admit(ctx context.Context) error {
 		return tooLarge(e.spec.Name, e.description.Limits, e.in.id)
 	}
 	available, source, err := machine.AvailableMemory(ctx)
-	if needs := engineMemory(g.Vertices, g.Tuples, e.description.Memory); err == nil && needs > available {
+	needs := engineMemory(g.Vertices, g.Tuples, memoryFor(e.in.id.Kernel == record.SSSP, e.description))
+	if err == nil && needs > available {
 		return fmt.Errorf("%w: engine %s needs %s for %s, but this machine has %s available (%s)", plugins.ErrMemory,
 			e.spec.Name, units.Bytes(needs), e.in.id, units.Bytes(available), source)
 	}

@@ -28,6 +28,13 @@ func (nothing) Construct(context.Context, plugins.Input) (plugins.Construction, 
 func (nothing) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
 	return plugins.Traversal{}, nil
 }
+func (nothing) ShortestPaths(context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error) {
+	return plugins.Traversal{}, nil
+}
+func (nothing) RepeatShortestPaths(
+	context.Context, []graph.Vertex, time.Duration, []graph.Vertex, []float32) (int64, error) {
+	return 0, errors.ErrUnsupported
+}
 func (nothing) Close() error { return nil }
 
 // costCalls is the number of calls by which the host measures what a search costs besides the search.
@@ -38,7 +45,8 @@ const costCalls = 32
 // machine: twice the upper quartile of the calls.
 func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	c = &record.Cost{}
-	engine, err := e.in.Open(ctx, e.plan, record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing}, e.progress)
+	spec := record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing}
+	engine, err := e.in.Open(ctx, e.plan, e.in.id.Kernel, spec, e.progress)
 	if err != nil {
 		return c, fmt.Errorf("measure what a call costs: %w", err)
 	}

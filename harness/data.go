@@ -23,8 +23,11 @@ type Data interface {
 	// Changed reports whether the tuples are no longer those that were made. Restore makes them again.
 	Changed(ctx context.Context) (bool, error)
 	Restore(ctx context.Context, progress Progress) error
-	// Open starts an engine and takes memory for its parents, which no other engine gets.
-	Open(ctx context.Context, plan record.Plan, spec record.EngineSpec, progress Progress) (Session, error)
+	// MakeWeights makes the weights of kernel 3, once, and adds to the GraphRecord where they come from.
+	MakeWeights(ctx context.Context, progress Progress) error
+	// Open starts an engine for a kernel, and takes memory for its results, which no other engine gets.
+	Open(ctx context.Context, plan record.Plan, kernel record.Kernel, spec record.EngineSpec, progress Progress) (
+		Session, error)
 	// Close returns the memory.
 	Close() error
 }
@@ -36,27 +39,27 @@ type Made struct {
 	Label    func(graph.Vertex) uint64 // in the file; nil: the vertex itself
 }
 
-// Session is an engine that is open for a graph, with the memory for its parents: one process or one on each part of a
-// cluster. Calls come one at a time.
+// Session is an engine that is open for a graph and a kernel, with the memory for its results: one process or one on
+// each part of a cluster. Calls come one at a time.
 type Session interface {
 	Describe(ctx context.Context) (plugins.Description, error)
-	// Construct is kernel 1.
+	// Construct is kernel 1, with weights for kernel 3.
 	Construct(ctx context.Context, options map[string]string) (Constructed, error)
 
-	// Ready overwrites all parents, so that one that a search does not write is detected.
+	// Ready overwrites all parents and distances, so that one that a search does not write is detected.
 	Ready(ctx context.Context) error
 	// Wake searches outside any measurement. Mark then overwrites some parents again.
 	Wake(ctx context.Context, root graph.Vertex) error
 	Mark(ctx context.Context) error
-	// Search is kernel 2. As soon as the engine has returned, its processes are stopped until the next call.
+	// Search is kernel 2 or 3. As soon as the engine has returned, its processes are stopped until the next call.
 	Search(ctx context.Context, root graph.Vertex) (Searched, error)
 	// Repeat is plugins.Repeater, with the time on the host's clock. It stops the processes as Search does.
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
 		searches int64, wall time.Duration, err error)
-	// Copy measures how long it takes to copy all parents.
+	// Copy measures how long it takes to copy all parents and distances.
 	Copy(ctx context.Context) (time.Duration, error)
 
-	// Validate checks the parents of the last search. Between StartValidating and StopValidating a device may do that.
+	// Validate checks the result of the last search. Between StartValidating and StopValidating a device may do that.
 	Validate(ctx context.Context, root graph.Vertex, how Validation) (Verdict, error)
 	StartValidating(ctx context.Context)
 	StopValidating()

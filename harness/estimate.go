@@ -14,7 +14,7 @@ import (
 type estimate struct {
 	parts  []part // that remain
 	energy time.Duration
-	speed  map[[2]string][2]float64 // seconds and tuples so far, by kind and engine
+	speed  map[[2]string][2]float64 // seconds and tuples so far, by kind with kernel, and engine
 }
 
 // part is something that a run does n times.
@@ -61,7 +61,7 @@ func (p *estimate) did(g record.GraphID, kind, engine string, tuples int64, sinc
 			}
 		}
 	}
-	key := [2]string{kind, engine}
+	key := [2]string{kind + string(g.Kernel), engine}
 	s := p.speed[key]
 	p.speed[key] = [2]float64{s[0] + time.Since(since).Seconds(), s[1] + float64(tuples)}
 }
@@ -77,7 +77,7 @@ func (p *estimate) skip(g record.GraphID, engine string) {
 func (p *estimate) left() time.Duration {
 	total := 0.0
 	for _, one := range p.parts {
-		s := p.speed[[2]string{one.kind, one.engine}]
+		s := p.speed[[2]string{one.kind + string(one.graph.Kernel), one.engine}]
 		switch {
 		case one.n <= 0: // done
 		case one.kind == "energy":

@@ -30,6 +30,9 @@ type Host interface {
 	Reserve(n int64) (room []graph.Edge, release func() error, err error)
 	Trim(tuples []graph.Edge) error
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
+	// Weights and Distances lend n numbers for kernel 3.
+	Weights(n int64) (weights []float32, release func() error, err error)
+	Distances(n int64) (distances []float32, release func() error, err error)
 	// Meters opens the power meters that are specified, or all that are found if none is, and reports why there are no
 	// others. It returns an error for a wrong specification. The caller closes the meters.
 	Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error)

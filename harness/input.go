@@ -23,6 +23,14 @@ type Input struct {
 	cost   *record.Cost // of calls for this graph; nil: not measured so far
 }
 
+// Close returns the memory; that of no Input is none.
+func (in *Input) Close() error {
+	if in == nil {
+		return nil
+	}
+	return in.Data.Close()
+}
+
 // NewInput makes the tuples of a graph of the plan and draws roots. The caller closes the Input.
 func NewInput(
 	ctx context.Context, host Host, plan record.Plan, id record.GraphID, progress Progress) (in *Input, err error) {

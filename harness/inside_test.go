@@ -210,6 +210,13 @@ func (h *inside) Parents(n int64) ([]graph.Vertex, func() error, error) {
 	return make([]graph.Vertex, n), h.release, nil
 }
 
+func (h *inside) Weights(n int64) ([]float32, func() error, error) {
+	h.lent++
+	return make([]float32, n), h.release, nil
+}
+
+func (h *inside) Distances(n int64) ([]float32, func() error, error) { return h.Weights(n) }
+
 func (h *inside) release() error {
 	if h.lent--; h.lent < 0 {
 		return errors.New("released twice")

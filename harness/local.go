@@ -35,8 +35,10 @@ type local struct {
 	seed      maphash.Seed // of sum
 	sum       uint64       // checksum of the tuples as made
 	validator *validate.Validator
-	release   func() error // of the tuples
-	device    *hostDevice  // that made the tuples, until the first engine's searches are validated; or nil
+	release   []func() error // of the tuples and the weights
+	weights   []float32
+	weightSum uint64      // checksum of the weights as made
+	device    *hostDevice // that made the tuples, until the first engine's searches are validated; or nil
 }
 
 func newLocal(host Host, plan record.Plan, id record.GraphID, source graph.Source) Data {
@@ -62,7 +64,7 @@ func (l *local) Make(ctx context.Context, g *record.GraphRecord, progress Progre
 	if err != nil {
 		return made, err
 	}
-	l.sum = graph.Checksum(l.seed, l.tuples)
+	l.sum, l.weightSum = graph.Checksum(l.seed, l.tuples), graph.WeightsChecksum(l.seed, nil)
 	for _, word := range l.validator.Joined() {
 		l.made.Joined += int64(bits.OnesCount64(word))
 	}
@@ -86,10 +88,11 @@ func (l *local) Joined(_ context.Context, vertices []graph.Vertex) ([]bool, erro
 // Close returns the memory of the tuples.
 func (l *local) Close() error {
 	l.device.close()
-	if l.release == nil {
-		return nil
+	var err error
+	for _, release := range l.release {
+		err = cmp.Or(err, release())
 	}
-	return l.release()
+	return err
 }
 
 // borrow takes memory for n tuples from a method of Host.
@@ -98,7 +101,7 @@ func (l *local) borrow(lend func(int64) ([]graph.Edge, func() error, error), n i
 	if err != nil {
 		return fmt.Errorf("memory for %d tuples: %w", n, err)
 	}
-	l.tuples, l.release = tuples, release
+	l.tuples, l.release = tuples, append(l.release, release)
 	return nil
 }
 
@@ -238,9 +241,52 @@ func (l *local) readInto(ctx context.Context, full error, progress Progress) (g 
 
 var errChanged = errors.New("the file has changed since the run began")
 
+// MakeWeights makes weights in memory that is shared with engines, and gives them to the validator.
+func (l *local) MakeWeights(ctx context.Context, progress Progress) (err error) {
+	if l.weights != nil {
+		return nil
+	}
+	total := int64(len(l.tuples))
+	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate weights", l.id), total)
+	defer func() { step.End(fmt.Sprintf("%d weights in %s", total, units.Duration(time.Since(start))), err) }()
+	weights, release, err := l.host.Weights(total)
+	if err != nil {
+		return fmt.Errorf("memory for %d weights: %w", total, err)
+	}
+	l.release = append(l.release, release)
+	if err := l.fillWeights(ctx, weights); err != nil {
+		return err
+	}
+	step.Add(total)
+	l.weights, l.weightSum = weights, graph.WeightsChecksum(l.seed, weights)
+	return l.validator.SetWeights(weights)
+}
+
+// fillWeights makes the weights of the tuples.
+func (l *local) fillWeights(ctx context.Context, weights []float32) error {
+	l.graph.Weights = fmt.Sprintf("random, in [0,1), from seeds %d and %d", l.plan.Seed1, l.plan.Seed2)
+	s := l.source
+	switch s.(type) {
+	case graph.Kronecker:
+		l.graph.Weights = record.ReferenceWeights
+	case nil:
+		s = fileWeights{tuples: int64(len(weights))}
+	}
+	return graph.Weights(ctx, s, l.plan.Seed1, l.plan.Seed2, weights, 0, 0)
+}
+
+// fileWeights stands for a file without weights.
+type fileWeights struct {
+	graph.Source // nil: the weights depend on the length of the list only
+	tuples       int64
+}
+
+func (f fileWeights) Name() string  { return "a file" }
+func (f fileWeights) Tuples() int64 { return f.tuples }
+
 // Changed reads all tuples, which takes a few milliseconds for each 100 MB.
 func (l *local) Changed(context.Context) (bool, error) {
-	return graph.Checksum(l.seed, l.tuples) != l.sum, nil
+	return graph.Checksum(l.seed, l.tuples) != l.sum || graph.WeightsChecksum(l.seed, l.weights) != l.weightSum, nil
 }
 
 // Restore makes the tuples again, for the engines that come after one that has changed them.
@@ -257,6 +303,9 @@ func (l *local) Restore(ctx context.Context, progress Progress) error {
 		if err = readErr; err == nil && g.Info.SHA256 != l.graph.File.SHA256 {
 			err = &ReadError{fmt.Errorf("%s: %w", l.spec.Path, errChanged)}
 		}
+	}
+	if err == nil && l.weights != nil {
+		err = l.fillWeights(ctx, l.weights)
 	}
 	if changed, _ := l.Changed(ctx); err == nil && changed {
 		err = errors.New("the tuples change while no engine runs: end the processes that an engine has left behind, " +

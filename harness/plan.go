@@ -54,8 +54,12 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 		if plan.Regenerate && !d.MakesTuples {
 			return record.Usage("engine %s reads tuples from memory and cannot make them again; name another engine", spec.Name)
 		}
+		if plan.Has(record.SSSP) && !d.ShortestPaths {
+			return record.Usage("engine %s has no kernel 3; leave out sssp, or name other engines (teps engines lists which "+
+				"have it)", spec.Name)
+		}
 		limits = errors.Join(limits, checkLimits(plan, spec.Name, d.Limits))
-		memory[spec.Name] = d.Memory
+		memory[spec.Name] = memoryFor(plan.Has(record.SSSP), d)
 	}
 	if len(memory) == 0 {
 		return errors.Join(failures...)
@@ -280,9 +284,22 @@ func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 	}
 }
 
-// planNeeds is EstimateMemory for a plan, which may regenerate the tuples.
+// memoryFor is the memory of an engine, for kernel 3, too, if a plan has that.
+func memoryFor(paths bool, d plugins.Description) plugins.Memory {
+	m := d.Memory
+	if paths {
+		m.Fixed, m.PerVertex = m.Fixed+d.PathMemory.Fixed, m.PerVertex+d.PathMemory.PerVertex
+		m.PerTuple += d.PathMemory.PerTuple
+	}
+	return m
+}
+
+// planNeeds is EstimateMemory for a plan, which may have weights and distances, or regenerate the tuples.
 func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory) Needs {
 	n := EstimateMemory(s, m)
+	if plan.Has(record.SSSP) {
+		n.Tuples, n.Parents = n.Tuples/graph.EdgeBytes*(graph.EdgeBytes+4), saturate(1.5*float64(n.Parents))
+	}
 	if plan.Regenerate {
 		n.Tuples = min(n.Tuples, partTuples*graph.EdgeBytes)
 	}

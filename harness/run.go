@@ -20,7 +20,7 @@ import (
 //
 //	for each graph:     make the tuples and draw the roots              (untimed)
 //	  for each engine:  construct the graph                             (kernel 1, timed once)
-//	    for each root:  search, validate and append to the journal      (kernel 2, timed)
+//	    for each root:  search, validate and append to the journal      (kernel 2 or 3, timed)
 //	    energy loop:    search from the roots in turn while power is metered, if the plan asks for it
 //
 // An engine that fails ends its own part only, and its searches are kept; such failures, and wrong searches, are in the
@@ -67,7 +67,7 @@ func newRun(host Host, store *record.Store, progress Progress) *run {
 }
 
 // graphs runs every graph that is not complete.
-func (r *run) graphs(ctx context.Context) error {
+func (r *run) graphs(ctx context.Context) (err error) {
 	result, err := r.store.Result()
 	if err != nil {
 		return err
@@ -80,6 +80,8 @@ func (r *run) graphs(ctx context.Context) error {
 		r.progress.Note(note)
 	}
 	r.rest = newEstimate(r.plan, result.Runs)
+	var in *Input // that of the graph before, for another kernel
+	defer func() { err = errors.Join(err, in.Close()) }()
 	for i, id := range r.plan.GraphIDs() {
 		runs := result.Runs[i*len(r.plan.Engines) : (i+1)*len(r.plan.Engines)]
 		if !slices.ContainsFunc(runs, func(r record.Run) bool { return r.State != record.Complete }) {
@@ -87,12 +89,17 @@ func (r *run) graphs(ctx context.Context) error {
 			continue
 		}
 		start := time.Now()
-		in, err := NewInput(ctx, r.host, r.plan, id, r.progress)
-		if err != nil {
-			return err
+		if in == nil || in.id.Graph() != id.Graph() {
+			if err := in.Close(); err != nil {
+				return err
+			}
+			if in, err = NewInput(ctx, r.host, r.plan, id, r.progress); err != nil {
+				return err
+			}
 		}
+		in.id, in.cost = id, nil
 		r.did(in, "input", "", start)
-		if err := errors.Join(r.graph(ctx, in, runs), in.Close()); err != nil {
+		if err := r.graph(ctx, in, runs); err != nil {
 			return err
 		}
 	}
@@ -102,6 +109,11 @@ func (r *run) graphs(ctx context.Context) error {
 // graph runs every engine that has not completed the graph of in.
 func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 	defer r.suspensions.watch()()
+	if in.id.Kernel == record.SSSP {
+		if err := in.MakeWeights(ctx, r.progress); err != nil {
+			return fmt.Errorf("%s: %w", in.id, err)
+		}
+	}
 	for _, earlier := range runs {
 		if earlier.Graph != nil && !earlier.Graph.Same(&in.graph) {
 			return fmt.Errorf("%s has changed since the run began; restore it, or start another run", in.id)
@@ -111,7 +123,7 @@ func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 		r.progress.Note(fmt.Sprintf("%s: only %s vertices have a neighbor, so %[2]s of %s roots are searched", in.id,
 			units.Integer(int64(found)), units.Integer(int64(r.plan.Roots))))
 	}
-	if err := r.store.Append(record.Entry{GraphID: in.id, Graph: &in.graph}); err != nil {
+	if err := r.store.Append(record.Entry{GraphID: in.id, Graph: new(in.graph)}); err != nil {
 		return err
 	}
 	for _, earlier := range runs {
@@ -157,7 +169,7 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 		}
 	}
 	start := time.Now()
-	if e.session, err = e.in.Open(ctx, e.plan, e.spec, e.progress); err != nil {
+	if e.session, err = e.in.Open(ctx, e.plan, e.in.id.Kernel, e.spec, e.progress); err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, e.session.Close()) }()

@@ -22,8 +22,10 @@ type localSession struct {
 	plan     record.Plan
 	progress Progress
 	engine   plugins.Engine
+	kernel   record.Kernel
 	parents  []graph.Vertex // the result of the last search; lent to this engine only
-	release  func() error   // of the parents
+	distance []float32      // of kernel 3, also its result
+	release  []func() error // of both
 	device   *hostDevice    // validates; open between StartValidating and StopValidating
 	before   *machine.Moment
 	returned *machine.Moment // when the last search had returned
@@ -31,18 +33,34 @@ type localSession struct {
 
 // Open implements Data.
 func (l *local) Open(
-	ctx context.Context, plan record.Plan, spec record.EngineSpec, progress Progress) (_ Session, err error) {
-	s := &localSession{local: l, plan: plan, progress: progress}
-	if s.parents, s.release, err = l.host.Parents(l.graph.Vertices); err != nil {
+	ctx context.Context, plan record.Plan, kernel record.Kernel, spec record.EngineSpec, progress Progress,
+) (_ Session, err error) {
+	s := &localSession{local: l, kernel: kernel, plan: plan, progress: progress}
+	var release func() error
+	if s.parents, release, err = l.host.Parents(l.graph.Vertices); err != nil {
 		return nil, fmt.Errorf("memory for %d parents: %w", l.graph.Vertices, err)
 	}
+	s.release = append(s.release, release)
+	if kernel == record.SSSP {
+		if s.distance, release, err = l.host.Distances(l.graph.Vertices); err != nil {
+			return nil, cmp.Or(fmt.Errorf("memory for %d distances: %w", l.graph.Vertices, err), s.free())
+		}
+		s.release = append(s.release, release)
+	}
 	if s.engine, err = l.host.Open(ctx, spec); err != nil {
-		return nil, cmp.Or(err, s.release())
+		return nil, cmp.Or(err, s.free())
 	}
 	return s, nil
 }
 
-func (s *localSession) Close() error { return cmp.Or(closeEngine(s.engine), s.release()) }
+func (s *localSession) free() (err error) {
+	for _, release := range s.release {
+		err = cmp.Or(err, release())
+	}
+	return err
+}
+
+func (s *localSession) Close() error { return cmp.Or(closeEngine(s.engine), s.free()) }
 
 func (s *localSession) Describe(ctx context.Context) (plugins.Description, error) {
 	return describe(ctx, s.engine)
@@ -62,10 +80,13 @@ func (s *localSession) Construct(ctx context.Context, options map[string]string)
 		return c, err
 	}
 	in := plugins.Input{Tuples: s.tuples, Options: options}
+	if s.kernel == record.SSSP {
+		in.ShortestPaths, in.Weights = true, s.weights
+	}
 	if recipe, ok := s.source.(graph.Kronecker); ok && (s.graph.Regenerated || d.WantsRecipe) {
 		in.Recipe = &recipe
 	}
-	if d.TakesDeviceTuples {
+	if d.TakesDeviceTuples && s.kernel == record.BFS { // a device has no weights
 		in.DeviceTuples = s.lend(ctx)
 	}
 	if in.DeviceTuples != nil {
@@ -91,14 +112,30 @@ func (s *localSession) build(ctx context.Context, in plugins.Input, c *Construct
 // Ready implements Session.
 func (s *localSession) Ready(context.Context) error {
 	s.Thaw()
-	s.validator.Overwrite(s.parents)
+	if s.kernel == record.SSSP {
+		s.validator.OverwritePaths(s.parents, s.distance)
+	} else {
+		s.validator.Overwrite(s.parents)
+	}
 	s.before = s.moment()
 	return nil
 }
 
 func (s *localSession) Wake(ctx context.Context, root graph.Vertex) error {
-	_, err := s.engine.Search(ctx, root, s.parents)
+	_, err := s.search(ctx, root)
 	return err
+}
+
+// search is the call of the engine for kernel 2 or 3.
+func (s *localSession) search(ctx context.Context, root graph.Vertex) (plugins.Traversal, error) {
+	if s.kernel == record.BFS {
+		return s.engine.Search(ctx, root, s.parents)
+	}
+	finder, ok := s.engine.(plugins.PathFinder)
+	if !ok {
+		return plugins.Traversal{}, fmt.Errorf("kernel 3: %w", errors.ErrUnsupported)
+	}
+	return finder.ShortestPaths(ctx, root, s.parents, s.distance)
 }
 
 // markStride is the distance of the parents that Mark overwrites.
@@ -106,14 +143,16 @@ const markStride = 509
 
 func (s *localSession) Mark(context.Context) error {
 	for i := rand.IntN(markStride); i < len(s.parents); i += markStride {
-		s.parents[i] = graph.Unwritten
+		if s.parents[i] = graph.Unwritten; s.distance != nil {
+			s.distance[i] = graph.UnwrittenDistance()
+		}
 	}
 	return nil
 }
 
 func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Searched, err error) {
 	start := time.Now()
-	found.Traversal, err = s.engine.Search(ctx, root, s.parents)
+	found.Traversal, err = s.search(ctx, root)
 	found.Wall = time.Since(start)
 	s.Freeze()
 	s.returned = s.moment()
@@ -124,11 +163,16 @@ func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Sea
 func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
 	searches int64, wall time.Duration, err error) {
 	repeater, ok := s.engine.(plugins.Repeater)
-	if !ok {
+	finder, hasPaths := s.engine.(plugins.PathFinder)
+	start := time.Now()
+	switch {
+	case s.kernel == record.SSSP && hasPaths:
+		searches, err = finder.RepeatShortestPaths(ctx, roots, duration, s.parents, s.distance)
+	case s.kernel == record.BFS && ok:
+		searches, err = repeater.Repeat(ctx, roots, duration, s.parents)
+	default:
 		return 0, 0, errors.ErrUnsupported
 	}
-	start := time.Now()
-	searches, err = repeater.Repeat(ctx, roots, duration, s.parents)
 	wall = time.Since(start)
 	s.Freeze()
 	return searches, wall, err
@@ -140,14 +184,21 @@ func (s *localSession) Copy(context.Context) (time.Duration, error) {
 	for at := 0; at < len(s.parents); at += len(block) {
 		copy(s.parents[at:], block)
 	}
+	floats := make([]float32, min(len(s.distance), 1<<16))
+	for at := 0; at < len(s.distance); at += len(floats) {
+		copy(s.distance[at:], floats)
+	}
 	return time.Since(start), nil
 }
 
 // Validate implements Session.
 func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Validation) (v Verdict, err error) {
-	if how == CountOnly {
+	switch {
+	case how == CountOnly:
 		v.Tree, err = s.validator.Count(ctx, root, s.parents)
-	} else {
+	case s.kernel == record.SSSP: // a device does not validate it
+		v.Tree, err = s.validator.ShortestPaths(ctx, root, s.parents, s.distance)
+	default:
 		v, err = s.judge(ctx, root, how)
 	}
 	v.After = s.moment().Ran(s.returned)

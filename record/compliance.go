@@ -77,6 +77,10 @@ func comply(m Manifest, r Run) Compliance {
 			fmt.Sprintf("%s, %d threads, %s, %d MiB, %s", cmp.Or(m.Machine.CPU, "missing"), m.Machine.Threads, clock,
 				m.Machine.MemoryBytes>>20, cmp.Or(m.Machine.OS, "missing"))},
 	}
+	if r.Kernel == SSSP {
+		rules = append(rules, Check{"The weights are the reference generator's, and distances are an output, too",
+			r.Graph.Weights == ReferenceWeights, "weights: " + cmp.Or(r.Graph.Weights, "missing")})
+	}
 	rules = append(rules, r.clockRules(t)...)
 	return Compliance{
 		Compliant: !slices.ContainsFunc(rules, func(c Check) bool { return !c.Holds }), Rules: rules, Power: powerText(r),

@@ -58,7 +58,7 @@ type End struct {
 // The minor number is raised when members or kinds of journal entries are added: a reader accepts every minor number
 // and ignores what it does not know. The major number is raised when something changes its meaning or its place: a
 // reader refuses any other major number. docs/schema describes the members.
-const Schema = "teps/2.1"
+const Schema = "teps/2.2"
 
 // parseManifest reads run.json. Its error continues the name of the file.
 func parseManifest(data []byte) (m Manifest, err error) {

@@ -48,6 +48,52 @@ type Plan struct {
 	Meters     []string      `json:"meters,omitempty"`      // specifications of power meters; empty: all that are found
 	HostDevice *EngineSpec   `json:"host_device,omitempty"` // accelerator of the host's own work; nil: the CPU does it
 	Regenerate bool          `json:"regenerate,omitempty"`  // do not store the tuples; regenerate them on demand
+	Kernels    []Kernel      `json:"kernels,omitempty"`     // in the order of a graph's searches; empty: BFS
+}
+
+// Kernel is a kind of search: kernel 2 or 3 of Graph500.
+type Kernel string
+
+const (
+	BFS  Kernel = ""     // breadth-first search, kernel 2
+	SSSP Kernel = "sssp" // single-source shortest paths, kernel 3
+)
+
+// String returns bfs or sssp.
+func (k Kernel) String() string { return cmp.Or(string(k), "bfs") }
+
+// MarshalText and UnmarshalText use the names of String.
+func (k Kernel) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+func (k *Kernel) UnmarshalText(text []byte) error {
+	*k = Kernel(text)
+	if string(text) == BFS.String() {
+		*k = BFS
+	}
+	return nil
+}
+
+// ParseKernels reads a list of different kernels, such as bfs,sssp; that of BFS only is empty.
+func ParseKernels(text string) (kernels []Kernel, err error) {
+	for name := range strings.SplitSeq(text, ",") {
+		k := Kernel(name)
+		if name == BFS.String() {
+			k = BFS
+		}
+		if k != BFS && k != SSSP || name == "" || slices.Contains(kernels, k) {
+			return nil, Usage("kernel %q: want bfs, sssp, or bfs,sssp for both", text)
+		}
+		kernels = append(kernels, k)
+	}
+	if slices.Sort(kernels); slices.Equal(kernels, []Kernel{BFS}) {
+		return nil, nil
+	}
+	return kernels, nil
+}
+
+// Has reports whether the plan has searches of a kernel.
+func (p Plan) Has(k Kernel) bool {
+	return slices.Contains(p.Kernels, k) || k == BFS && len(p.Kernels) == 0
 }
 
 // EngineSpec names an engine and the options set for it.
@@ -88,6 +134,11 @@ func (p Plan) Check() error {
 	case n > maxRuns:
 		return Usage("%d engines and graphs are more than a run can have, %d", n, maxRuns)
 	}
+	for i, k := range p.Kernels {
+		if k != BFS && k != SSSP || slices.Contains(p.Kernels[:i], k) {
+			return Usage("the kernels are %v; want different ones of bfs and sssp", p.Kernels)
+		}
+	}
 	labels := map[string]bool{}
 	for _, e := range p.Engines {
 		switch {
@@ -102,6 +153,7 @@ func (p Plan) Check() error {
 	for _, id := range p.GraphIDs() {
 		_, err := p.Generator(id)
 		switch {
+		case id.Kernel != BFS && p.Has(BFS): // the same graphs again
 		case seen[id] && p.Graph(id).Path != "":
 			return Usage("two files are named %s; rename one of them, because a run names its graphs after their files", id)
 		case seen[id]:
@@ -123,6 +175,8 @@ func (p Plan) Check() error {
 		return Usage("the number of warm-up searches must be 0 to %d, not %d", maxRoots, p.WarmUps)
 	case p.Wake < 0 || p.Wake > maxRoots:
 		return Usage("the number of searches that wake an engine must be 0 to %d, not %d", maxRoots, p.Wake)
+	case p.Regenerate && p.Has(SSSP):
+		return Usage("tuples that are made again have no weights; use --regenerate with --kernel bfs")
 	case p.Regenerate && len(p.Graphs) > 0:
 		return Usage("%s: tuples can be made again only for a scale", p.Graphs[0].Name)
 	case p.Timeout <= 0:
@@ -135,22 +189,35 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// GraphID names a graph of a plan: a scale of the benchmark's Kronecker graphs, or the name of another source.
+// GraphID names a graph of a plan, and the kernel that searches it: a scale of the benchmark's Kronecker graphs, or the
+// name of another source.
 type GraphID struct {
 	Scale  int    `json:"scale,omitempty"`  // log2 of the number of vertices
 	Source string `json:"source,omitempty"` // GraphSpec.Name; empty for a scale
+	Kernel Kernel `json:"kernel,omitempty"`
 }
 
-// String returns scale 20, or the name of the source.
-func (id GraphID) String() string { return cmp.Or(id.Source, fmt.Sprintf("scale %d", id.Scale)) }
+// Graph is the same graph for every kernel.
+func (id GraphID) Graph() GraphID { return GraphID{Scale: id.Scale, Source: id.Source} }
 
-// Cell returns 20, or the name of the source: for a column of a table.
-func (id GraphID) Cell() string { return cmp.Or(id.Source, strconv.Itoa(id.Scale)) }
+// String returns scale 20, or the name of the source, followed by the kernel unless that is BFS.
+func (id GraphID) String() string {
+	name := cmp.Or(id.Source, fmt.Sprintf("scale %d", id.Scale))
+	if id.Kernel != BFS {
+		name += fmt.Sprintf(" (%s)", id.Kernel)
+	}
+	return name
+}
+
+// Cell returns 20, or the name of the source, followed by the kernel unless that is BFS: for a column of a table.
+func (id GraphID) Cell() string {
+	return strings.TrimSpace(cmp.Or(id.Source, strconv.Itoa(id.Scale)) + " " + string(id.Kernel))
+}
 
 // At returns at scale 20, or on and the name of the source.
 func (id GraphID) At() string {
 	if id.Source != "" {
-		return "on " + id.Source
+		return "on " + id.String()
 	}
 	return "at " + id.String()
 }
@@ -168,19 +235,31 @@ const StandardInput = "-"
 
 const maxGraphName = 200 // bytes of GraphSpec.Name
 
-// GraphIDs are the graphs of the plan in the order in which they are searched.
+// GraphIDs are the graphs of the plan in the order in which they are searched, each followed by itself for another
+// kernel.
 func (p Plan) GraphIDs() (ids []GraphID) {
+	kernels := p.Kernels
+	if len(kernels) == 0 {
+		kernels = []Kernel{BFS}
+	}
 	for _, scale := range p.Scales {
-		ids = append(ids, GraphID{Scale: scale})
+		for _, k := range kernels {
+			ids = append(ids, GraphID{Scale: scale, Kernel: k})
+		}
 	}
 	for _, g := range p.Graphs {
-		ids = append(ids, GraphID{Source: g.Name})
+		for _, k := range kernels {
+			ids = append(ids, GraphID{Source: g.Name, Kernel: k})
+		}
 	}
 	return ids
 }
 
-// Only returns the plan for one of its graphs.
+// Only returns the plan for one of its graphs and kernels.
 func (p Plan) Only(id GraphID) Plan {
+	if p.Kernels = nil; id.Kernel != BFS {
+		p.Kernels = []Kernel{id.Kernel}
+	}
 	if id.Source == "" {
 		p.Scales, p.Graphs = []int{id.Scale}, nil
 	} else {

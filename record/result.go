@@ -115,12 +115,13 @@ type RootRecord struct {
 	Ranks      []plugins.Rank  `json:"ranks,omitempty"`  // of an engine that has ranks
 	Validated  bool            `json:"validated"`
 	Violation  string          `json:"violation,omitempty"`  // the rule that was broken, with the vertices; empty: valid
-	Rule       int             `json:"rule,omitempty"`       // number of the broken rule, 1 to 5
+	Rule       int             `json:"rule,omitempty"`       // number of the broken rule, 1 to 5; of kernel 3, plus 10
 	Validation float64         `json:"validation,omitempty"` // seconds
 	NEdge      *int64          `json:"nedge,omitempty"`      // tuples of the component without self-loops (reference)
 	M          *int64          `json:"m,omitempty"`          // tuples of the component (specification)
 	Reached    *int64          `json:"reached,omitempty"`    // vertices of the component
-	Depth      *int            `json:"depth,omitempty"`      // largest level
+	Depth      *int            `json:"depth,omitempty"`      // largest level of the tree
+	Farthest   *float64        `json:"farthest,omitempty"`   // of kernel 3: the largest distance of a reached vertex
 
 	// Interference is the run queue wait and similar delays of the engine's process; nil if the system reports none.
 	Interference *machine.Interference `json:"interference,omitempty"`
@@ -142,12 +143,16 @@ type GraphRecord struct {
 	SHA256      string      `json:"sha256,omitempty"`
 	File        *FileRecord `json:"file,omitempty"`
 	GeneratedBy string      `json:"generated_by,omitempty"` // the host's device; empty: the CPU
+	Weights     string      `json:"weights,omitempty"`      // of kernel 3: ReferenceWeights, or where others come from
 	// Regenerated says that no memory holds the tuples: engines and validation make them again from the recipe.
 	Regenerated   bool    `json:"regenerated,omitempty"`
 	Generation    float64 `json:"generation"`     // seconds of generating or reading them, untimed
 	RejectedDraws int     `json:"rejected_draws"` // root draws of an isolated vertex or of one drawn before
 	RootsFound    int     `json:"roots_found"`
 }
+
+// ReferenceWeights are those of the reference generator.
+const ReferenceWeights = "reference"
 
 // FileRecord describes the file that tuples were read from.
 type FileRecord struct {
@@ -165,7 +170,7 @@ type FileRecord struct {
 // Same reports whether two records are of the same list of tuples.
 func (g *GraphRecord) Same(other *GraphRecord) bool {
 	return g.Recipe == other.Recipe && g.Vertices == other.Vertices && g.Tuples == other.Tuples &&
-		g.SHA256 == other.SHA256
+		g.SHA256 == other.SHA256 && g.Weights == other.Weights
 }
 
 // Compliance states which rules of Graph500 a run follows, each checked by the program.
@@ -211,6 +216,7 @@ func (r RootRecord) LevelFault() string {
 	switch {
 	case seconds > 1.05*r.Time+1e-5: // clocks of levels may differ a little from that of the search
 		return fmt.Sprintf("its levels take %.4g s and the search %.4g s", seconds, r.Time)
+	case r.Farthest != nil: // a vertex may be in several frontiers
 	case r.Validated && r.Depth != nil && len(r.Levels) > *r.Depth+1:
 		return fmt.Sprintf("it has %d levels and a tree of depth %d", len(r.Levels), *r.Depth)
 	case r.Validated && r.Reached != nil && vertices > float64(*r.Reached):

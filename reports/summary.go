@@ -156,11 +156,12 @@ func summaries(records ...record.Result) (out []Summary) {
 	type origin struct {
 		record int
 		engine string
+		kernel record.Kernel
 	}
 	var names, graphs []string
 	for _, r := range records {
 		for _, run := range r.Runs {
-			names, graphs = append(names, Sentence(run.Engine.Name)), append(graphs, Sentence(run.Cell()))
+			names, graphs = append(names, Sentence(run.Engine.Name)), append(graphs, Sentence(run.GraphID.Graph().Cell()))
 		}
 	}
 	short, graphs := Shorten(labelWidth, names...), Shorten(labelWidth, graphs...)
@@ -171,9 +172,10 @@ func summaries(records ...record.Result) (out []Summary) {
 			suffix = " " + mark(i)
 		}
 		for _, run := range r.Runs {
-			from := origin{i, run.Engine.Name}
+			from := origin{i, run.Engine.Name, run.Kernel}
 			if labels[from] == "" {
-				labels[from] = Unique(taken, EngineName(short[len(out)])+suffix, " #")
+				name := Joined(" ", EngineName(short[len(out)]), string(run.Kernel)) // its rates are compared with no others
+				labels[from] = Unique(taken, name+suffix, " #")
 			}
 			single := r
 			single.Runs = []record.Run{run}
@@ -230,13 +232,13 @@ func (s Summary) RowName() string {
 }
 
 // GraphCell is the run's graph in a column: a scale, or a name.
-func (s Summary) GraphCell() string { return cmp.Or(s.graph, Sentence(s.Cell())) }
+func (s Summary) GraphCell() string { return cmp.Or(s.graph, Sentence(s.GraphID.Graph().Cell())) }
 
 // GraphName is the run's graph in a sentence: scale 20, or a name.
-func (s Summary) GraphName() string { return Name(s.GraphID.String()) }
+func (s Summary) GraphName() string { return Name(s.GraphID.Graph().String()) }
 
 // AtGraph is the run's graph in a sentence: at scale 20, or on and its name.
-func (s Summary) AtGraph() string { return Sentence(s.At()) }
+func (s Summary) AtGraph() string { return Sentence(s.GraphID.Graph().At()) }
 
 func (s Summary) named() string { return fmt.Sprintf("%s %s: ", s.Label, s.AtGraph()) }
 

@@ -46,7 +46,7 @@ func (r Report) Variants() (out []Summary) {
 	labels, taken, at := map[string]string{}, map[string]bool{}, map[place]int{}
 	var repeats [][]record.Result
 	for _, run := range runs {
-		what := fmt.Sprintln(run.Engine.Name, run.Options, run.Build, run.Machine, run.Version())
+		what := fmt.Sprintln(run.Engine.Name, run.Kernel, run.Options, run.Build, run.Machine, run.Version())
 		if run.Source == "" && len(recipes) > 1 {
 			what += run.Input()
 		}

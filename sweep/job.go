@@ -75,6 +75,9 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 		return text[:min(len(text), 60)]
 	}
 	graph := inName(cmp.Or(j.Graph().Source, fmt.Sprintf("s%02d", j.Graph().Scale)))
+	if kernel := j.Graph().Kernel; kernel != record.BFS {
+		graph += "-" + kernel.String()
+	}
 	j.Folder = fmt.Sprintf("%s-%s-r%d-%x", graph, inName(j.Engine().Name), j.Repeat, sum[:6])
 	return nil
 }

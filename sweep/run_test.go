@@ -57,6 +57,12 @@ func (h *inside) Parents(n int64) ([]graph.Vertex, func() error, error) {
 	return make([]graph.Vertex, n), func() error { return nil }, nil
 }
 
+func (h *inside) Weights(n int64) ([]float32, func() error, error) {
+	return make([]float32, n), func() error { return nil }, nil
+}
+
+func (h *inside) Distances(n int64) ([]float32, func() error, error) { return h.Weights(n) }
+
 func (h *inside) Meters(_ context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
 	if len(specifications) > 0 {
 		return nil, nil, fmt.Errorf("unknown source %q", specifications[0])

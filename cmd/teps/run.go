@@ -207,6 +207,7 @@ type planFlags struct {
 	Energy     time.Duration `yaml:"energy"`
 	Meter      values        `yaml:"meter"`
 	HostDevice string        `yaml:"host-device"`
+	Kernel     string        `yaml:"kernel"`
 	regenerate bool
 	set        []string
 	checksum   []string
@@ -220,6 +221,7 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.scale, "scale", strconv.Itoa(d.Scales[0]), "log2 of the number of vertices: 18, 16-20 or 16,18,20")
 	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil, "search this graph: a generator or a file (repeatable)")
 	registerFormat(flags, &f.Format)
+	flags.StringVar(&f.Kernel, "kernel", "bfs", "searches: bfs, sssp (shortest paths), or bfs,sssp")
 	flags.IntVar(&f.EdgeFactor, "edgefactor", d.EdgeFactor, "tuples per vertex")
 	flags.Uint64Var(&f.Seed1, "seed1", d.Seed1, "first seed of the generator")
 	flags.Uint64Var(&f.Seed2, "seed2", d.Seed2, "second seed of the generator")
@@ -284,6 +286,9 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	}
 	if err == nil {
 		p.Validate, err = parseValidate(f.Validate)
+	}
+	if err == nil {
+		p.Kernels, err = record.ParseKernels(f.Kernel)
 	}
 	return p, err
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -121,16 +122,24 @@ func (p *paths) breach(rule Rule, vertices []graph.Vertex, format string, args .
 // checkDistances checks rule 2. Later passes may then compare distances: none is NaN, -0 or negative.
 func (p *paths) checkDistances(ctx context.Context) error {
 	bad := noTuple()
+	var farthest atomic.Uint32 // bits, which are in the order of the numbers
 	_, err := p.overVertices(ctx, func(first, last int64) bool {
+		largest := uint32(0)
 		for i, d := range p.distance[first:last] {
 			v := first + int64(i)
 			if !fits(d, v == int64(p.root), p.parent[v] != graph.Unreached) {
 				bad.put(v)
 				return false
 			}
+			if pattern := math.Float32bits(d); pattern < infinity {
+				largest = max(largest, pattern)
+			}
+		}
+		for old := farthest.Load(); largest > old && !farthest.CompareAndSwap(old, largest); old = farthest.Load() {
 		}
 		return true
 	})
+	p.tree.Farthest = math.Float32frombits(farthest.Load())
 	v := bad.Load()
 	if err != nil || v == math.MaxInt64 {
 		return err
@@ -148,9 +157,10 @@ func (p *paths) checkDistances(ctx context.Context) error {
 		"the distance of vertex %d is %v, and %s", v, d, want)
 }
 
+const infinity = 0x7f800000 // the bits of +Inf; -0, negative numbers and NaN have greater ones
+
 // fits reports whether d is a possible distance of a vertex.
 func fits(d float32, root, reached bool) bool {
-	const infinity = 0x7f800000 // -0, negative numbers and NaN have greater bits
 	pattern := math.Float32bits(d)
 	return pattern < infinity && reached && (pattern == 0 || !root) || pattern == infinity && !reached
 }

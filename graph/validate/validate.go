@@ -76,10 +76,11 @@ func (v *Violation) Error() string {
 // Tree is the summary of a valid parent array.
 type Tree struct {
 	Root      graph.Vertex
-	Reached   int64 // number of vertices, with the root
-	Depth     int   // largest level; the level of the root is 0
-	Tuples    int64 // in the component, with duplicates and self-loops: m in the specification
-	SelfLoops int64 // of these tuples
+	Reached   int64   // number of vertices, with the root
+	Depth     int     // largest level; the level of the root is 0
+	Tuples    int64   // in the component, with duplicates and self-loops: m in the specification
+	SelfLoops int64   // of these tuples
+	Farthest  float32 // of kernel 3: the largest distance of a reached vertex
 }
 
 // NEdge returns the number of edges from which the reference computes TEPS: the tuples without self-loops.

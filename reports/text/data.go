@@ -61,7 +61,7 @@ func fields(r reports.Result, run reports.Summary, root record.RootRecord) [][2]
 		{"reached", known(root.Reached)}, {"depth", known(root.Depth)},
 		{"validated", strconv.FormatBool(root.Validated)}, {"broken_rule", nonZero(root.Rule)},
 		{"validation_s", validation}, {"waited_s", waited}, {"stolen_s", stolen}, {"switches", switches},
-		{"page_faults", faults},
+		{"page_faults", faults}, {"kernel", run.Kernel.String()},
 	}
 }
 
@@ -174,6 +174,9 @@ func benchRun(b *bytes.Buffer, run reports.Summary) {
 	on := fmt.Sprintf("scale=%d", run.Scale)
 	if run.Source != "" {
 		on = "graph=" + url.PathEscape(run.Source)
+	}
+	if run.Kernel != record.BFS {
+		on += "/kernel=" + run.Kernel.String()
 	}
 	name := fmt.Sprintf("/engine=%s/%s", url.PathEscape(run.Engine.Name), on)
 	for _, root := range run.Roots {

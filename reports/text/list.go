@@ -127,7 +127,8 @@ func listRow(l Listed) []string {
 	var engines, graphs []string
 	var scales []int
 	for _, run := range l.Runs {
-		if name := reports.Sentence(run.Engine); !slices.Contains(engines, name) {
+		name := reports.Joined(" ", reports.Sentence(run.Engine), string(run.Kernel))
+		if !slices.Contains(engines, name) {
 			engines = append(engines, name)
 		}
 		if name := reports.Sentence(run.Source); run.Source == "" {

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -10,8 +11,8 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// Graph500 writes the official text of every run: what the Graph500 reference program 3.0 prints at its end.
-// It differs in three ways:
+// Graph500 writes the official text of every run: what the Graph500 reference program 3.0 prints at its end. Kernels 2
+// and 3 of an engine and a graph are one text, with the time of the kernel 1 for both. It differs in three ways:
 //
 //   - num_mpi_processes is 1 unless the engine's ranks are processes of MPI. Ranks and threads are in the record.
 //   - Validation lines are left out when nothing was validated (the reference prints -1), and a standard deviation for
@@ -20,23 +21,73 @@ import (
 //     the numbers of a run with searches that were not validated.
 func Graph500(w io.Writer, r reports.Result) error { return fill(w, "graph500.tmpl", r) }
 
-// official returns the lines of a run, or the one line that says why there are none.
-func official(run reports.Summary) (string, error) {
-	if why := run.Unofficial(); why != "" {
-		return "# No results printed: " + reports.Sentence(why) + "\n", nil
+// section is the official text of an engine on a graph, with all kernels.
+type section struct{ Title, Text string }
+
+// sections returns the official texts of a record. Only one of several has a title.
+func sections(r reports.Result) (all []section, err error) {
+	done := make([]bool, len(r.Runs))
+	for _, run := range r.Runs {
+		var kernels []reports.Summary
+		for k, other := range r.Runs {
+			if !done[k] && other.Engine.Name == run.Engine.Name && other.GraphID.Graph() == run.GraphID.Graph() {
+				done[k], kernels = true, append(kernels, other)
+			}
+		}
+		if kernels == nil {
+			continue
+		}
+		text, err := official(kernels)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, section{kernels[0].Label + " " + kernels[0].GraphName(), text})
+	}
+	if len(all) == 1 {
+		all[0].Title = ""
+	}
+	return all, nil
+}
+
+// official returns the lines of runs that differ in their kernel, and a line for each that has none.
+func official(runs []reports.Summary) (string, error) {
+	var missing, notes string
+	var data struct {
+		reports.Summary // the last one: kernel 1 was for both
+		Kernels         []reports.Summary
+	}
+	for _, run := range runs {
+		of := ""
+		if len(runs) > 1 {
+			of = " of kernel " + run.Kernel.String()
+		}
+		if why := run.Unofficial(); why != "" {
+			missing += "# No results printed" + of + ": " + reports.Sentence(why) + "\n"
+			continue
+		}
+		if why := notOfficial(run); why != "" {
+			notes += "# Not an official result" + of + ": " + reports.Sentence(why) + "\n"
+		}
+		data.Summary, data.Kernels = run, append(data.Kernels, run)
+	}
+	if data.Kernels == nil {
+		return missing, nil
 	}
 	var b strings.Builder
-	err, why := fill(&b, "official.tmpl", run), notOfficial(run)
-	if err != nil || why == "" {
-		return b.String(), err
+	err := fill(&b, "official.tmpl", data)
+	if err != nil || notes == "" {
+		return missing + b.String(), err
 	}
 	// A parser that does not know this program must not take these for results.
-	text := "# Not an official result: " + reports.Sentence(why) + "\n"
+	text := missing + notes
 	for line := range strings.Lines(b.String()) {
 		text += "# " + line
 	}
 	return text, nil
 }
+
+// prefix begins the official lines of a kernel.
+func prefix(run reports.Summary) string { return fmt.Sprintf("%-5s", run.Kernel) }
 
 // notOfficial says why the numbers of a run are not those of a Graph500 result; empty: they are.
 func notOfficial(run reports.Summary) string {

@@ -24,7 +24,7 @@ var templates embed.FS
 // fill writes one of the templates with its data. Templates print texts from outside with name, sentence or literal.
 func fill(w io.Writer, file string, data any) error {
 	t, err := template.New(file).Funcs(reports.Functions()).Funcs(template.FuncMap{
-		"literal": literal, "official": official, "g": percentG,
+		"literal": literal, "sections": sections, "official": prefix, "g": percentG,
 		"verdicts": parts.Verdicts, "runfaults": parts.Faults, "sorted": reports.Sorted,
 		"several": parts.OfSeveral, "parts": parts.Of, "levels": parts.Levels,
 		"next":  func(n int) int { return n + 1 },
