@@ -43,8 +43,9 @@ func complete(root *cobra.Command, engines catalog) {
 	}
 	named := words(anything, engines.names()...)
 	arguments := map[string]cobra.CompletionFunc{
-		"report": directories, "compare": directories, "list": directories, "graph": graphs, "engines": named,
-		"sweep": words(cobra.ShellCompDirectiveFilterFileExt, "yaml", "yml"), "conform": named, "run": words(noFile),
+		"report": directories, "compare": directories, "list": directories, "graph": graphs, "search": graphs,
+		"engines": named,
+		"sweep":   words(cobra.ShellCompDirectiveFilterFileExt, "yaml", "yml"), "conform": named, "run": words(noFile),
 		"machine": words(noFile), "generate": words(noFile),
 	}
 	root.InitDefaultCompletionCmd()

@@ -69,6 +69,9 @@ func (c choice) print(ctx context.Context, w io.Writer, host harness.Host) error
 	for _, fact := range (reports.Summary{Run: record.Run{Engine: c.EngineSpec, Description: &d}}).Facts()[0].Rows {
 		printFact(w, "  "+fact[0].Text, fact[1].Text)
 	}
+	if d.ShortestPaths {
+		printFact(w, "  kernels", "bfs, sssp")
+	}
 	recipe := graph.Kronecker{Scale: 20, EdgeFactor: record.OfficialEdgeFactor}
 	memory := harness.EstimateMemory(recipe, d.Memory).Engine
 	printFact(w, "  memory", fmt.Sprintf("%s at scale %d", units.Bytes(memory), recipe.Scale))

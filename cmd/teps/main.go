@@ -166,7 +166,8 @@ teps completion --help says how a shell completes engines, options and files.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		runCommand(engines), sweepCommand(engines), enginesCommand(engines), machineCommand(), generateCommand(),
-		graphCommand(), reportCommand(), compareCommand(), listCommand(), conformCommand(engines),
+		graphCommand(), searchCommand(engines), reportCommand(), compareCommand(), listCommand(),
+		conformCommand(engines),
 		newEngineCommand(engines), serveEngineCommand(engines), mpiRankCommand(),
 	)
 	for _, c := range root.Commands() {

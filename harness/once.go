@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/record"
+)
+
+// Found is the result of one search.
+type Found struct {
+	validate.Tree
+	Parent   []graph.Vertex
+	Distance []float32                 // of kernel 3; nil for kernel 2
+	Label    func(graph.Vertex) uint64 // in the graph's file
+}
+
+// Once makes one validated search outside the protocol, by the engine, graph and kernel of a plan that has one of each.
+// root is a label of the graph's file. The result, which goes to use, lasts until that returns.
+func Once(ctx context.Context, host Host, plan record.Plan, root uint64, progress Progress,
+	use func(Found) error) (err error) {
+	if err := Prepare(ctx, host, plan); err != nil {
+		return err
+	}
+	id, spec := plan.GraphIDs()[0], plan.Engines[0]
+	in, err := NewInput(ctx, host, plan, id, progress)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	from, err := in.vertexOf(root)
+	if err != nil {
+		return err
+	}
+	if id.Kernel == record.SSSP {
+		if err := in.MakeWeights(ctx, progress); err != nil {
+			return err
+		}
+	}
+	opened, err := in.Open(ctx, plan, id.Kernel, spec, progress)
+	if err != nil {
+		return fmt.Errorf("engine %s: %w", spec.Name, err)
+	}
+	defer func() { err = cmp.Or(err, opened.Close()) }()
+	step := progress.Step(fmt.Sprintf("%s: %s: search", id, spec.Name), 0)
+	found, took, err := searchOnce(ctx, plan, opened, spec, from)
+	step.End(fmt.Sprintf("%d vertices reached in %s, valid", found.Reached, units.Duration(took.Elapsed)), err)
+	if err != nil {
+		return err
+	}
+	if found.Label = in.made.Label; found.Label == nil {
+		found.Label = func(v graph.Vertex) uint64 { return uint64(v) }
+	}
+	return use(found)
+}
+
+// searchOnce builds the graph and searches.
+func searchOnce(ctx context.Context, plan record.Plan, session Session, spec record.EngineSpec, root graph.Vertex) (
+	found Found, searched Searched, err error) {
+	limited, cancel := context.WithTimeout(ctx, plan.Timeout)
+	defer cancel()
+	if _, err = session.Construct(limited, spec.Options); err == nil {
+		err = session.Ready(limited)
+	}
+	if err == nil {
+		searched, err = session.Search(limited, root)
+	}
+	if err != nil {
+		return found, searched, callError(ctx, limited.Err() != nil, "engine "+spec.Name, plan.Timeout, err)
+	}
+	v, err := session.Validate(ctx, root, Validated)
+	local := session.(*localSession) // the only kind of this process
+	return Found{v.Tree, local.parents, local.distance, nil}, searched, err
+}
+
+// vertexOf returns the vertex with a label, or a record.ErrUsage if there is none.
+func (in *Input) vertexOf(label uint64) (graph.Vertex, error) {
+	vertices := graph.Vertex(in.graph.Vertices)
+	if in.made.Label == nil && label < uint64(vertices) {
+		return graph.Vertex(label), nil
+	}
+	for v := graph.Vertex(0); in.made.Label != nil && v < vertices; v++ {
+		if in.made.Label(v) == label {
+			return v, nil
+		}
+	}
+	first, last := uint64(0), uint64(vertices-1)
+	if in.made.Label != nil && vertices > 0 {
+		first, last = in.made.Label(0), in.made.Label(vertices-1)
+	}
+	return 0, record.Usage("%s has no vertex %d; its labels are from %d to %d", in.id, label, first, last)
+}
