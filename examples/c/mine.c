@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* An engine of teps: one queue on one thread over compressed sparse rows. */
+/* An engine of teps: one queue, and one heap for shortest paths, on one thread over compressed sparse rows. */
 #include "teps_engine.h"
+
+#include <math.h>
 
 typedef struct {
 	int64_t *offsets;  /* the neighbors of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
 	uint32_t *targets; /* both directions of every tuple */
 	uint32_t *queue;
+	/* For shortest paths, or NULL: */
+	float *weights;  /* of targets */
+	uint32_t *heap;  /* vertices, the nearest first; the parent of the one at i is at (i-1)/2 */
+	int64_t *place;  /* of each vertex in the heap */
 } csr;
 
 int teps_describe(teps_description *description) {
 	static const teps_description about = {
 		.abi = TEPS_ABI, .name = "mine", .version = "1", .summary = "one queue on one thread, in C",
 		.bytes_per_vertex = 16, .bytes_per_tuple = 8, /* so that teps can refuse graphs that do not fit */
+		.paths_per_vertex = 12, .paths_per_tuple = 8,
 	};
 	*description = about;
 	return TEPS_OK;
@@ -23,6 +30,9 @@ void teps_free(teps_graph *graph) {
 	free(g->offsets);
 	free(g->targets);
 	free(g->queue);
+	free(g->weights);
+	free(g->heap);
+	free(g->place);
 	free(g);
 }
 
@@ -34,7 +44,12 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	g->offsets = calloc(vertices + 1, sizeof *g->offsets);
 	g->targets = malloc((2 * count + 1) * sizeof *g->targets);
 	g->queue = malloc((vertices + 1) * sizeof *g->queue);
-	if (!g->offsets || !g->targets || !g->queue) {
+	if (call->weights != NULL) {
+		g->weights = malloc((2 * count + 1) * sizeof *g->weights);
+		g->heap = malloc((vertices + 1) * sizeof *g->heap);
+		g->place = malloc((vertices + 1) * sizeof *g->place);
+	}
+	if (!g->offsets || !g->targets || !g->queue || (call->weights && (!g->weights || !g->heap || !g->place))) {
 		teps_free(graph);
 		return teps_fail(call, TEPS_MEMORY, "no memory for %lld vertices", (long long)vertices);
 	}
@@ -44,8 +59,11 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	}
 	for (int64_t v = 0; v < vertices; v++) g->offsets[v + 1] += g->offsets[v];
 	for (int64_t i = 0; i < count; i++) { /* ... and fill each list from its end */
-		g->targets[--g->offsets[tuples[i].low_u]] = tuples[i].low_v;
-		g->targets[--g->offsets[tuples[i].low_v]] = tuples[i].low_u;
+		int64_t at_u = --g->offsets[tuples[i].low_u];
+		g->targets[at_u] = tuples[i].low_v;
+		int64_t at_v = --g->offsets[tuples[i].low_v];
+		g->targets[at_v] = tuples[i].low_u;
+		if (g->weights) g->weights[at_u] = g->weights[at_v] = call->weights[i];
 	}
 	graph->vertices = vertices;
 	graph->bytes = 12 * vertices + 8 * count;
@@ -67,6 +85,56 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 			if (parent[v] != TEPS_UNREACHED) continue;
 			parent[v] = u;
 			g->queue[tail++] = v;
+		}
+	}
+	return TEPS_OK;
+}
+
+static void put(csr *g, int64_t at, uint32_t v) {
+	g->heap[at] = v;
+	g->place[v] = at;
+}
+
+/* Moves vertex v from the place at towards the first one. */
+static void rise(csr *g, const float *distance, int64_t at, uint32_t v) {
+	for (; at > 0 && distance[g->heap[(at - 1) / 2]] > distance[v]; at = (at - 1) / 2) put(g, at, g->heap[(at - 1) / 2]);
+	put(g, at, v);
+}
+
+/* Removes the nearest of n vertices. */
+static uint32_t nearest(csr *g, const float *distance, int64_t n) {
+	uint32_t top = g->heap[0], last = g->heap[n - 1];
+	int64_t at = 0;
+	for (int64_t child; (child = 2 * at + 1) < n - 1; at = child) {
+		if (child + 1 < n - 1 && distance[g->heap[child + 1]] < distance[g->heap[child]]) child++;
+		if (distance[last] <= distance[g->heap[child]]) break;
+		put(g, at, g->heap[child]);
+	}
+	if (n > 1) put(g, at, last);
+	return top;
+}
+
+/* Kernel 3, which is optional: Dijkstra's search. Replace this, too. */
+int teps_shortest_paths(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent, float *distance) {
+	csr *g = graph->state;
+	for (int64_t v = 0; v < graph->vertices; v++) {
+		parent[v] = TEPS_UNREACHED;
+		distance[v] = INFINITY;
+	}
+	parent[root] = root;
+	distance[root] = 0;
+	put(g, 0, (uint32_t)root);
+	for (int64_t n = 1; n > 0;) {
+		if (call->canceled) return TEPS_CANCELED;
+		uint32_t u = nearest(g, distance, n--);
+		for (int64_t i = g->offsets[u]; i < g->offsets[u + 1]; i++) {
+			uint32_t v = g->targets[i];
+			float d = distance[u] + g->weights[i];
+			if (!(d < distance[v])) continue;
+			int64_t at = parent[v] == TEPS_UNREACHED ? n++ : g->place[v];
+			parent[v] = u;
+			distance[v] = d;
+			rise(g, distance, at, v);
 		}
 	}
 	return TEPS_OK;

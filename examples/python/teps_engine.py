@@ -7,10 +7,13 @@ An engine in Python is an object with the methods
     describe() -> engine_pb2.Description
     construct(tuples, options, canceled) -> engine_pb2.Construction     kernel 1
     search(root, parent, canceled) -> engine_pb2.Traversal              kernel 2
+    shortest_paths(root, parent, distance, canceled) -> Traversal        optional: kernel 3
     vertices() -> int                                                    optional: length of the parent array of a search
 and serve(engine) runs it. An engine with vertices can repeat searches by itself, which teps uses to measure energy.
 
-tuples is a read-only array of dtype TUPLE. parent is an array of int64, and search must write all of it. canceled()
+tuples is a read-only array of dtype TUPLE. parent is an array of int64 and distance of float32, and a search must write
+all of them. With shortest_paths, construct has a fourth argument: the weights of the tuples, a read-only array of
+float32, or None if kernel 3 is not called. canceled()
 reports whether teps has given up; what a method returns then is ignored. Both kernels measure their own time. To report an
 error, raise Fail(kind, text).
 
@@ -35,6 +38,7 @@ import engine_pb2 as pb
 
 TUPLE = np.dtype([("low_u", "<u4"), ("low_v", "<u4"), ("high", "<u4")])
 PARENT = np.dtype(np.int64)
+FLOAT = np.dtype(np.float32)  # of weights and distances
 COOKIE = ("TEPS_ENGINE_COOKIE", "b6a9a0c1-graph500-breadth-first-search")
 
 
@@ -53,20 +57,20 @@ def ends(tuples):
 
 
 class Segments:
-    """The pieces of the host's memory that are mapped here. Parents stay mapped until a call names others."""
+    """The pieces of the host's memory that are mapped here. Results stay mapped until a call names others."""
 
     def __init__(self):
-        self.parents = (0, None)  # the ID of the segment, and its memory
+        self.results = {}  # of each type of elements: the ID of the segment, and its memory
 
-    def attach(self, wire, dtype):
+    def attach(self, wire, dtype, writable=True):
         """Returns the elements that a Segment names, as an array."""
         if not wire.path:
             return np.empty(0, dtype)  # there is no segment
-        known, memory = self.parents
-        if dtype is TUPLE or known != wire.id:
-            memory = self.open(wire.path, wire.total * dtype.itemsize, dtype is PARENT)
-            if dtype is PARENT:
-                self.parents = wire.id, memory  # the old ones are unmapped when no array uses them any more
+        known, memory = self.results.get(dtype, (0, None))
+        if not writable or known != wire.id:
+            memory = self.open(wire.path, wire.total * dtype.itemsize, writable)
+            if writable:
+                self.results[dtype] = wire.id, memory  # the old ones are unmapped when no array uses them any more
         return np.frombuffer(memory, dtype, wire.count, wire.first * dtype.itemsize)
 
     @staticmethod
@@ -116,14 +120,26 @@ class Service:
 
     def construct(self, request, context):
         def work(canceled):
-            tuples = self.segments.attach(request.tuples, TUPLE)
-            return self.engine.construct(tuples, dict(request.options), canceled)
+            given = [self.segments.attach(request.tuples, TUPLE, writable=False), dict(request.options), canceled]
+            if hasattr(self.engine, "shortest_paths"):
+                weights = self.segments.attach(request.weights, FLOAT, writable=False) if request.shortest_paths else None
+                if weights is not None and len(weights) != len(given[0]):
+                    raise Fail(pb.Failure.KIND_TUPLES, "%d weights of %d tuples" % (len(weights), len(given[0])))
+                given.append(weights)
+            return self.engine.construct(*given)
 
         return self.run(context, request.call_id, work)
 
     def search(self, request, context):
         def work(canceled):
             return self.engine.search(request.root, self.segments.attach(request.parent, PARENT), canceled)
+
+        return self.run(context, request.call_id, work)
+
+    def shortest_paths(self, request, context):
+        def work(canceled):
+            parent = self.segments.attach(request.parent, PARENT)
+            return self.engine.shortest_paths(request.root, parent, self.segments.attach(request.distance, FLOAT), canceled)
 
         return self.run(context, request.call_id, work)
 
@@ -185,6 +201,8 @@ def handlers(service, leave):
         "Search": call("search", pb.SearchRequest), "Close": call("close", pb.CloseRequest),
         "Cancel": call("cancel", pb.CancelRequest),
     }
+    if hasattr(service.engine, "shortest_paths"):
+        calls["ShortestPaths"] = call("shortest_paths", pb.SearchRequest)
     if hasattr(service.engine, "vertices"):
         calls["Repeat"] = call("repeat", pb.RepeatRequest)
     return (
