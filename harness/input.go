@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/record"
@@ -63,6 +64,11 @@ func (in *Input) draw(ctx context.Context, plan record.Plan) (err error) {
 	joined := func(vertices []graph.Vertex) ([]bool, error) { return in.Joined(ctx, vertices) }
 	wanted := int(min(int64(plan.Roots), in.made.Joined))
 	in.roots, in.graph.RejectedDraws, err = DrawRoots(in.graph.Vertices, plan.Seed1, plan.Seed2, joined, wanted)
+	if len(plan.RootLabels) > 0 && err == nil {
+		drawn := in.roots
+		in.roots, err = in.given(plan.RootLabels, joined)
+		in.graph.RootsGiven = !slices.Equal(drawn, in.roots)
+	}
 	in.graph.RootsFound = len(in.roots)
 	for _, root := range in.roots {
 		in.isRoot[root] = true

@@ -2,7 +2,14 @@
 
 package harness
 
-import "github.com/tepsbench/teps/graph"
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/record"
+)
 
 // DrawRoots draws wanted search keys from those of a graph's vertices that have a neighbor other than themselves, as
 // joined reports. There must be as many of them. rejected counts the draws of a vertex without a neighbor, or of one
@@ -35,4 +42,38 @@ func DrawRoots(vertices int64, seed1, seed2 uint64, joined func([]graph.Vertex) 
 		}
 	}
 	return roots, rejected, nil
+}
+
+// given are the vertices with these labels in the graph's file, which ascend with the vertices. The error, a ReadError
+// and a record.ErrUsage, names labels that no vertex has, or whose vertex has no neighbor.
+func (in *Input) given(labels []uint64, joined func([]graph.Vertex) ([]bool, error)) (roots []graph.Vertex, err error) {
+	label := in.made.Label
+	if label == nil {
+		label = func(v graph.Vertex) uint64 { return uint64(v) }
+	}
+	var missing, isolated []string
+	for _, wanted := range labels {
+		v := sort.Search(int(in.graph.Vertices), func(v int) bool { return label(graph.Vertex(v)) >= wanted })
+		if v == int(in.graph.Vertices) || label(graph.Vertex(v)) != wanted {
+			missing = append(missing, fmt.Sprint(wanted))
+		} else {
+			roots = append(roots, graph.Vertex(v))
+		}
+	}
+	has, err := joined(roots)
+	if err != nil {
+		return nil, err
+	}
+	for i, root := range roots {
+		if !has[i] {
+			isolated = append(isolated, fmt.Sprint(label(root)))
+		}
+	}
+	for what, wrong := range map[string][]string{"are not vertices of": missing, "have no neighbor in": isolated} {
+		if n := len(wrong); n > 0 {
+			return nil, &ReadError{record.Usage("%d of %d roots %s %s: %s", n, len(labels), what, in.id,
+				strings.Join(wrong[:min(n, 5)], ", "))}
+		}
+	}
+	return roots, nil
 }

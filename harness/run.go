@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -159,6 +161,7 @@ type engineRun struct {
 	confirm     map[int]bool  // searches that both the device and the CPU validate
 	delays      int           // calls that were repeated because of their times
 	awake       time.Duration // of the fastest call that woke the engine
+	memory      *record.PeakMemory
 }
 
 // execute runs one engine on one graph: kernel 1, kernel 2 from every root, energy.
@@ -172,7 +175,13 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 	if e.session, err = e.in.Open(ctx, e.plan, e.in.id.Kernel, e.spec, e.progress); err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, e.session.Close()) }()
+	defer func() {
+		e.memory = &record.PeakMemory{Host: machine.PeakMemory(os.Getpid(), false)}
+		if session, ok := e.session.(interface{ PeakMemory() int64 }); ok {
+			e.memory.Engine = session.PeakMemory()
+		}
+		err = cmp.Or(err, e.session.Close())
+	}()
 	if err := e.construct(ctx); err != nil {
 		return err
 	}
@@ -194,7 +203,7 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 func (e *engineRun) end(ctx context.Context, err error) error {
 	changed, failed := e.in.Changed(ctx)
 	err = cmp.Or(err, failed)
-	end := record.End{State: record.Complete, Void: changed || errors.Is(err, errDisagree)}
+	end := record.End{State: record.Complete, Void: changed || errors.Is(err, errDisagree), Memory: e.memory}
 	switch {
 	case errors.Is(err, record.ErrNotWritten):
 		return err

@@ -213,6 +213,14 @@ func (s *localSession) moment() *machine.Moment {
 	return nil
 }
 
+// PeakMemory is the most memory, in bytes, that the engine's processes have had; 0 if that is not known.
+func (s *localSession) PeakMemory() int64 {
+	if process, ok := s.engine.(interface{ PID() int }); ok {
+		return machine.PeakMemory(process.PID(), true)
+	}
+	return 0
+}
+
 // freezer is an engine whose process the host can stop between two calls.
 type freezer interface {
 	Freeze()

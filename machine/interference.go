@@ -12,6 +12,8 @@ import (
 
 	"github.com/shirou/gopsutil/v3/cpu"
 	"github.com/shirou/gopsutil/v3/load"
+
+	"github.com/tepsbench/teps/internal/units"
 )
 
 // Interference is the processor time that a process lost to other work. A field that the system does not report is 0.
@@ -38,18 +40,44 @@ type thread struct{ ran, waited, switches int64 } // nanoseconds
 // Now returns a snapshot of a process and its children, or nil where the system has no /proc/PID/schedstat.
 func Now(pid int) *Moment { return now("/proc", pid) }
 
-func now(proc string, pid int) *Moment {
-	m := &Moment{at: time.Now(), threads: map[string]thread{}}
+// family returns the directories of a process and its children, each with those of its threads.
+func family(proc string, pid int) map[string][]string {
+	all := map[string][]string{}
 	for pids := []int{pid}; len(pids) > 0; pids = pids[1:] {
 		dir := filepath.Join(proc, fmt.Sprint(pids[0]))
-		tasks, _ := filepath.Glob(dir + "/task/*")
+		all[dir], _ = filepath.Glob(dir + "/task/*")
+		for _, task := range all[dir] {
+			for child := range strings.FieldsSeq(tree(task).line("children")) {
+				pids = append(pids, int(number(child)))
+			}
+		}
+	}
+	return all
+}
+
+// PeakMemory returns the most memory, in bytes, that a process has had since it began, with children the sum of its own
+// and theirs (VmHWM of Linux); 0 where the system does not report it. Pages that it shares with other processes count
+// as far as it has touched them.
+func PeakMemory(pid int, children bool) (bytes int64) {
+	dirs := map[string][]string{filepath.Join("/proc", fmt.Sprint(pid)): nil}
+	if children {
+		dirs = family("/proc", pid)
+	}
+	for dir := range dirs {
+		_, rest, _ := strings.Cut(tree(dir).line("status"), "VmHWM:")
+		kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		bytes += number(kilobytes) * units.KiB
+	}
+	return bytes
+}
+
+func now(proc string, pid int) *Moment {
+	m := &Moment{at: time.Now(), threads: map[string]thread{}}
+	for dir, tasks := range family(proc, pid) {
 		for _, task := range tasks {
 			var t thread
 			if n, _ := fmt.Sscan(tree(task).line("schedstat"), &t.ran, &t.waited, &t.switches); n == 3 {
 				m.threads[task] = t
-			}
-			for child := range strings.FieldsSeq(tree(task).line("children")) {
-				pids = append(pids, int(number(child)))
 			}
 		}
 		// pid (name) state ppid pgrp session tty tpgid flags minflt cminflt majflt; a name may have spaces.

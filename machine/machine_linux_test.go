@@ -4,6 +4,8 @@ package machine
 
 import (
 	"maps"
+	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -166,5 +168,27 @@ func TestGPUsOnThePCIBus(t *testing.T) {
 	}
 	if m.SMT != "off" {
 		t.Errorf("want SMT off, got %q", m.SMT)
+	}
+}
+
+// The peak is at least what the process has held at once, and that of its children is added only on demand.
+func TestPeakMemoryOfThisProcess(t *testing.T) {
+	held := make([]byte, 64<<20)
+	for i := 0; i < len(held); i += 4096 {
+		held[i] = 1
+	}
+	process := PeakMemory(os.Getpid(), false)
+	runtime.KeepAlive(held)
+	child := exec.Command("sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	defer child.Process.Kill()
+	if together := PeakMemory(os.Getpid(), true); process < 64<<20 || together <= process {
+		t.Errorf("%d bytes after touching 64 MiB, %d with a child", process, together)
+	}
+	if none := PeakMemory(1<<30, true); none != 0 {
+		t.Errorf("%d bytes of no process", none)
 	}
 }

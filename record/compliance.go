@@ -48,9 +48,10 @@ func comply(m Manifest, r Run) Compliance {
 		{"Vertex labels are at least 48 bits wide in everything that crosses the interface", graph.VertexBits >= 48,
 			fmt.Sprintf("tuples carry %d bits, parents 64", graph.VertexBits)},
 		{"64 distinct random roots with a neighbor, or all there are",
-			m.Plan.Roots == OfficialRoots && wanted > 0 && wanted <= OfficialRoots && len(t.distinct) == len(r.Roots),
-			fmt.Sprintf("%d of %d roots drawn, %d draws rejected, %d distinct roots searched", wanted, m.Plan.Roots,
-				r.Graph.RejectedDraws, len(t.distinct))},
+			m.Plan.Roots == OfficialRoots && !r.Graph.RootsGiven && wanted > 0 && wanted <= OfficialRoots &&
+				len(t.distinct) == len(r.Roots),
+			fmt.Sprintf("%d of %d roots drawn, %d draws rejected, %d distinct roots searched%s", wanted, m.Plan.Roots,
+				r.Graph.RejectedDraws, len(t.distinct), map[bool]string{true: "; the user gave them"}[r.Graph.RootsGiven])},
 		{"Every root was searched", r.State == Complete && len(r.Roots) == wanted && wanted > 0,
 			fmt.Sprintf("%d of %d searches done; the run is %s", len(r.Roots), wanted, r.State)},
 		r.validationRule(t),

@@ -4,6 +4,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,7 +51,15 @@ type End struct {
 	State   State  `json:"state"`
 	Failure string `json:"failure,omitempty"`
 	// Void: none of its searches count, because the engine changed the tuples, or the host's device and the CPU disagree.
-	Void bool `json:"void,omitempty"`
+	Void   bool        `json:"void,omitempty"`
+	Memory *PeakMemory `json:"memory,omitempty"` // nil: not known
+}
+
+// PeakMemory is the most memory that processes had, in bytes, by the system's account. It includes the tuples and the
+// parents that host and engine share, as far as a process has touched them.
+type PeakMemory struct {
+	Host   int64 `json:"host,omitempty"` // since the host began, so the most over all runs so far
+	Engine int64 `json:"engine,omitempty"`
 }
 
 // Schema names the form of the records that this version writes, teps/MAJOR.MINOR; teps/2 is teps/2.0.
@@ -250,6 +259,7 @@ func (r *Run) apply(e Entry) error {
 		r.Energy = e.Energy
 	case e.End != nil:
 		r.State, r.Failure, r.Void, r.pending = e.End.State, e.End.Failure, e.End.Void, 0
+		r.Memory = cmp.Or(e.End.Memory, r.Memory)
 	}
 	return nil
 }

@@ -92,6 +92,7 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 			e[1].Graph.Recipe.Seed1 = 5
 		}, "its seeds"},
 		"roots":           {func(m *Manifest, _ []Entry) { m.Plan.Roots = 65 }, "64 distinct"},
+		"given roots":     {func(_ *Manifest, e []Entry) { e[1].Graph.RootsGiven = true }, "64 distinct"},
 		"repeated root":   {func(_ *Manifest, e []Entry) { e[5].Root.Root = 0 }, "64 distinct"},
 		"missing root":    {func(m *Manifest, e []Entry) { m.Plan.Roots, e[1].Graph.RootsFound = 65, 65 }, "Every root"},
 		"interrupted":     {func(_ *Manifest, e []Entry) { e[68].End.State = Interrupted }, "Every root"},

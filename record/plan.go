@@ -40,6 +40,7 @@ type Plan struct {
 	Seed1      uint64        `json:"seed1"`
 	Seed2      uint64        `json:"seed2"`
 	Roots      int           `json:"roots"`                 // wanted; fewer if the graph has fewer
+	RootLabels []uint64      `json:"root_labels,omitempty"` // of the roots in the graph's file; none: drawn
 	Validate   int           `json:"validate"`              // number of roots to validate; -1 for all of them
 	WarmUps    int           `json:"warm_ups"`              // untimed searches from the first root, before the others
 	Wake       int           `json:"wake,omitempty"`        // untimed searches right before each timed one, at most
@@ -166,6 +167,8 @@ func (p Plan) Check() error {
 		seen[id] = true
 	}
 	switch {
+	case len(p.RootLabels) > 0 && (len(p.RootLabels) != p.Roots || len(p.GraphIDs()) != 1):
+		return Usage("roots from a file are those of one graph; name one scale or graph, and no number of roots")
 	case p.Roots < 1 || p.Roots > maxRoots:
 		return Usage("the number of roots must be 1 to %d (the benchmark uses %d), not %d", maxRoots, OfficialRoots,
 			p.Roots)

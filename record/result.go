@@ -80,6 +80,7 @@ type Run struct {
 	Unchecked  int           `json:"unchecked,omitempty"`
 	State      State         `json:"state"`
 	Failure    string        `json:"failure,omitempty"`
+	Memory     *PeakMemory   `json:"memory,omitempty"`     // of the last session
 	Void       bool          `json:"void,omitempty"`       // no search counts, and a resume repeats all: see End.Void
 	Valid      bool          `json:"valid"`                // complete, every search validated and none of them wrong
 	Statistics *Statistics   `json:"statistics,omitempty"` // over Roots; absent without roots
@@ -149,6 +150,7 @@ type GraphRecord struct {
 	Generation    float64 `json:"generation"`     // seconds of generating or reading them, untimed
 	RejectedDraws int     `json:"rejected_draws"` // root draws of an isolated vertex or of one drawn before
 	RootsFound    int     `json:"roots_found"`
+	RootsGiven    bool    `json:"roots_given,omitempty"` // by the user; they are not those of the official draw
 }
 
 // ReferenceWeights are those of the reference generator.

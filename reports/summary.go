@@ -75,6 +75,9 @@ func (s Summary) MPIProcesses() int {
 	return max(1, len(s.Roots[0].Ranks))
 }
 
+// Peak is the most memory that the processes of the run had; zeros: not known.
+func (s Summary) Peak() record.PeakMemory { return *cmp.Or(s.Run.Memory, &record.PeakMemory{}) }
+
 // noNumbers removes the numbers of a variant without a result.
 func (s *Summary) noNumbers() { s.Statistics, s.Construction, s.Energy, s.Roots = nil, nil, nil, nil }
 

@@ -21,8 +21,9 @@ func construction(runs []reports.Summary, _ []reports.Reference) reports.Part {
 func constructionTable(runs []reports.Summary) reports.Table {
 	t := reports.NewRunTable(runs,
 		"engine|graph|#generation|#kernel 1|#million tuples/s|#in median searches|#memory held|"+
-			"#bytes per tuple|#adjacency entries",
-		"Generation is not timed by the benchmark. Memory is what the engine reports to hold for searching.")
+			"#bytes per tuple|#adjacency entries|#engine's peak|#host's peak",
+		"Generation is not timed by the benchmark. Memory is what the engine reports to hold for searching. Peaks are the "+
+			"most memory that the processes had, with the tuples and parents that they share.")
 	for _, r := range runs {
 		c := r.Construction
 		if c == nil {
@@ -37,7 +38,8 @@ func constructionTable(runs []reports.Summary) reports.Table {
 		}
 		t.Add(r.Label, r.GraphCell(), generation, units.Seconds(seconds), reports.Quotient(tuples/1e6, seconds),
 			reports.Quotient(seconds, median), units.Bytes(c.Bytes), reports.Quotient(float64(c.Bytes), tuples),
-			reports.Count(c.Entries))
+			reports.Count(c.Entries), units.Bytes(r.Peak().Engine), units.Bytes(r.Peak().Host))
 	}
+	t.DropEmpty()
 	return t
 }
