@@ -121,7 +121,9 @@ func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 			return fmt.Errorf("%s has changed since the run began; restore it, or start another run", in.id)
 		}
 	}
-	if found := in.graph.RootsFound; found < r.plan.Roots {
+	if found := in.graph.RootsFound; found == 0 && r.plan.Roots > 0 {
+		r.progress.Note(fmt.Sprintf("%s: no tuple joins two vertices, so no root can be searched", in.id))
+	} else if found < r.plan.Roots {
 		r.progress.Note(fmt.Sprintf("%s: only %s vertices have a neighbor, so %[2]s of %s roots are searched", in.id,
 			units.Integer(int64(found)), units.Integer(int64(r.plan.Roots))))
 	}

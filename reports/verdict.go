@@ -52,6 +52,8 @@ func (s Summary) Verdict() Verdict {
 		return Verdict{"INTERRUPTED", fmt.Sprintf("the run was interrupted after %s; it can be resumed.", searches), Bad}
 	case s.State != record.Complete:
 		return Verdict{"UNKNOWN", fmt.Sprintf("the record does not say that the run is complete (state %q).", s.State), Bad}
+	case n == 0 && s.Graph != nil && s.Graph.RootsFound == 0:
+		return Verdict{"NO ROOTS", "no root was searched: every tuple of the graph is a self-loop, or it has none.", Bad}
 	case n == 0:
 		return Verdict{"NO ROOTS", "no root was searched.", Bad}
 	case validated == n && !s.Valid:

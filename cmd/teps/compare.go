@@ -55,7 +55,7 @@ has no searches to compare with those of A.`,
 				return err
 			}
 			for _, failure := range failures {
-				fmt.Fprintf(c.ErrOrStderr(), "teps compare: %s\n", failure)
+				fmt.Fprintf(c.ErrOrStderr(), "teps compare: %s\n", printable(failure))
 			}
 			return errReported
 		},

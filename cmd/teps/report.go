@@ -112,7 +112,8 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		err = formats.WriteAll(args[0], report)
 	}
 	if err == nil {
-		fmt.Fprintf(c.ErrOrStderr(), "\nplots and page of %d runs: %s\n", len(dirs), filepath.Join(args[0], "report.html"))
+		fmt.Fprintf(c.ErrOrStderr(), "\nplots and page of %d runs: %s\n", len(dirs),
+			printable(filepath.Join(args[0], "report.html")))
 	}
 	return err
 }
@@ -158,7 +159,14 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 	if quiet {
 		for _, run := range report.Results[0].Runs {
 			if v := run.Verdict(); v.Grade >= reports.Bad {
-				fmt.Fprintf(w, "teps: %s %s: %s: %s\n", run.Label, run.AtGraph(), v.Word, v.Why)
+				fmt.Fprintf(w, "teps: %s %s: %s: %s\n", run.Label, printable(run.AtGraph()), v.Word, printable(v.Why))
+			}
+			if run.Energy == nil {
+				continue
+			}
+			for _, lost := range run.Energy.Lost() {
+				fmt.Fprintf(w, "teps: %s %s: a meter is lost, so sums with it have no figure: %s: %s\n", run.Label,
+					printable(run.AtGraph()), lost.Source, printable(lost.Reason))
 			}
 		}
 		return nil
@@ -180,7 +188,7 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 	if utf8.RuneCountInString(last) > columns+4 { // an uncut path can be copied
 		last = strings.Replace(last, ": ", ":\n", 1)
 	}
-	fmt.Fprintf(w, "\n%s\n", last)
+	fmt.Fprintf(w, "\n%s\n", printable(last))
 	return nil
 }
 
@@ -193,7 +201,7 @@ func writeFigure(c *cobra.Command, flag, path string, figure reports.Figure) err
 	if err = plotter.Write(path, figure); errors.Is(err, plot.ErrExtension) {
 		err = usage("%s: %w", flag, err)
 	} else if err == nil {
-		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", path)
+		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", printable(path))
 	}
 	return err
 }
@@ -212,7 +220,7 @@ func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, repor
 		err = record.WriteFile(f.out, b.Bytes())
 	}
 	if err == nil {
-		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", f.out)
+		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", printable(f.out))
 	}
 	return err
 }

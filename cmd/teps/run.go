@@ -165,7 +165,7 @@ func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan, n
 	notWritten := errors.Is(running, record.ErrNotWritten)
 	stopped := errors.Is(running, context.Canceled)
 	if stopped || notWritten {
-		fmt.Fprintf(c.ErrOrStderr(), "teps: continue with: teps run --resume %s\n", store.Dir())
+		fmt.Fprintf(c.ErrOrStderr(), "teps: continue with: teps run --resume %s\n", printable(store.Dir()))
 	}
 	if notWritten {
 		reporting = nil // for the same reason

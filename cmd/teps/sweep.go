@@ -74,9 +74,10 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	}
 	begin := func(*sweep.Job, int, int) {}
 	if !quiet {
-		fmt.Fprintf(stderr, "teps sweep: %s in %s\n", s.Sweep, s.Dir)
+		fmt.Fprintf(stderr, "teps sweep: %s in %s\n", s.Sweep, printable(s.Dir))
 		begin = func(j *sweep.Job, n, total int) {
-			fmt.Fprintf(stderr, "run %d of %d: %s, %s, repeat %d\n", n, total, j.Engine().Name, j.Graph(), j.Repeat)
+			fmt.Fprintf(stderr, "run %d of %d: %s, %s, repeat %d\n", n, total, j.Engine().Name,
+				printable(j.Graph().String()), j.Repeat)
 		}
 	}
 	err = s.Run(ctx, host, commandLine(), newProgress(stderr, quiet), begin)
@@ -86,7 +87,7 @@ func runSweep(c *cobra.Command, engines catalog, host processes, path string, dr
 	}
 	writeTable(c.OutOrStdout(), s, false)
 	if stopped {
-		fmt.Fprintf(stderr, "teps: stopped; continue with: teps sweep %s\n", path)
+		fmt.Fprintf(stderr, "teps: stopped; continue with: teps sweep %s\n", printable(path))
 		err = errReported
 	}
 	for _, reason := range reasonsOf(s.Bad()) {
@@ -169,7 +170,7 @@ func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
 	case dryRun:
 		fmt.Fprintf(w, "Nothing to do.\n")
 	default:
-		fmt.Fprintf(w, "One page of all runs: teps report %s\n", s.Dir)
+		fmt.Fprintf(w, "One page of all runs: teps report %s\n", printable(s.Dir))
 	}
 }
 

@@ -72,6 +72,7 @@ func (p *progress) Left(left time.Duration) {
 func (p *progress) Step(name string, total int64) harness.Step {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	name = strings.ReplaceAll(printable(name), "\n", " ")
 	p.name, p.total, p.done, p.started = name, total, 0, time.Now()
 	p.paint()
 	if total == 0 && p.columns != nil {

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/internal/child"
 )
 
 // system names a running kernel and the processes that this one sees there.
@@ -26,11 +28,16 @@ func shareMemory[T any](system string, n int) (memory []T, at address, file *os.
 		return nil, address{}, nil
 	}
 	file = os.NewFile(uintptr(fd), "teps-mpi-rank")
+	path, err := child.DescriptorPath(file.Fd())
+	if err != nil {
+		_ = file.Close()
+		return nil, address{}, nil
+	}
 	var element T
 	if file.Truncate(int64(n)*int64(unsafe.Sizeof(element))) == nil {
 		memory = mapMemory[T](fd, n, unix.PROT_READ|unix.PROT_WRITE)
 	}
-	return memory, address{system, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)}, file
+	return memory, address{system, path}, file
 }
 
 // openMemory maps memory of another process for reading, or returns nil if it is on another host or refused.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
@@ -104,6 +105,47 @@ func TestWriteKeepsTheLabelsOfTheFile(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "a.v")); string(got) != "3\n5\n7000000000\n" {
 		t.Errorf("a.v: %q", got)
+	}
+}
+
+func TestWriteFollowsLinksAndKeepsModes(t *testing.T) {
+	dir, g := t.TempDir(), fromEdges(2, []graph.Edge{graph.MakeEdge(0, 1)})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.Mkdir(at("scratch"), 0o700), os.Symlink("scratch/second", at("first.el")),
+		os.Symlink("../target.el", at("scratch/second")), os.Symlink("loop.el", at("loop.el")),
+		os.WriteFile(at("old.el"), nil, 0o600), os.Chmod(at("old.el"), 0o640)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the target is missing, and then is there
+		if err := Write(t.Context(), at("first.el"), g, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(at("target.el")); string(got) != "0 1\n" {
+			t.Errorf("%q, %v", got, err)
+		}
+		if link, err := os.Readlink(at("first.el")); link != "scratch/second" {
+			t.Errorf("%s, %v", link, err)
+		}
+	}
+	if err := Write(t.Context(), at("old.el"), g, nil); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(at("old.el")); err != nil || info.Mode() != 0o640 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if err := Write(t.Context(), at("loop.el"), g, nil); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("a link to itself: %v", err)
+	}
+	for name, gzipped := range map[string]bool{"A.EL.GZ": true, "B.Tuples": false} {
+		if err := Write(t.Context(), at(name), g, nil); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(at(name)); err != nil || strings.HasPrefix(string(data), "\x1f\x8b") != gzipped {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	if err := Write(t.Context(), at("a.el.xz"), g, nil); err == nil || !strings.Contains(err.Error(), "want a name") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -286,6 +286,21 @@ func TestDirHasRoomForTheNamesOfSockets(t *testing.T) {
 	}
 }
 
+// The handshake of go-plugin is a line of fields with | between them.
+func TestDirIsNotWhereAHandshakeWouldBreak(t *testing.T) {
+	for _, name := range []string{"a\nb", "a|b", "a\r"} {
+		base := filepath.Join(must(os.MkdirTemp("/tmp", "c-")), name)
+		defer os.RemoveAll(filepath.Dir(base))
+		check(t, os.Mkdir(base, 0o700))
+		t.Setenv("TMPDIR", base)
+		d := newDir(t)
+		if filepath.Dir(d.Path()) != "/tmp" {
+			t.Errorf("TMPDIR=%q: %q", base, d.Path())
+		}
+		check(t, d.Remove())
+	}
+}
+
 func TestDirInAMissingBase(t *testing.T) {
 	t.Setenv("TMPDIR", "/nowhere")
 	if _, err := NewDir("teps-test-"); err == nil || !strings.Contains(err.Error(), "set TMPDIR") {

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
+	"unicode"
 )
 
 // A Dir is a temporary directory of this process. A process that is killed leaves its directory behind; the next NewDir
@@ -23,10 +25,11 @@ const (
 )
 
 // NewDir makes a directory whose name begins with prefix (teps-WORD- or .teps-WORD-, at most 10 bytes), in os.TempDir
-// or, where the paths of sockets would get too long, in /tmp. First it removes directories whose process has died.
+// or, where the paths of sockets would get too long or break the lines of go-plugin's handshake, in /tmp. First it
+// removes directories whose process has died.
 func NewDir(prefix string) (*Dir, error) {
 	base := os.TempDir()
-	if len(base) > maxBase {
+	if len(base) > maxBase || strings.ContainsFunc(base, func(c rune) bool { return c == '|' || unicode.IsControl(c) }) {
 		base = "/tmp"
 	}
 	return NewDirIn(base, prefix)

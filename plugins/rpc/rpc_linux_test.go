@@ -7,8 +7,11 @@ package rpc
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -143,4 +146,23 @@ func inHugePages(t *testing.T) (kib int, refused error) {
 	must(fmt.Sscan(string(huge), &kib))
 	whole := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s.bytes))), 32<<20)
 	return kib, unix.Madvise(whole, unix.MADV_COLLAPSE)
+}
+
+// A host with capabilities is not dumpable, and a host may see the /proc of another PID namespace, or none.
+func TestSegmentIsAFileWhereProcIsClosed(t *testing.T) {
+	check(t, unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
+	defer func() { check(t, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)) }()
+	s := must(newSegment(1, parentSegment, 100, present))
+	if strings.HasPrefix(s.path, "/proc/") {
+		t.Errorf("the segment is %s", s.path)
+	}
+	engine := must(attachFile(s.path, 800, true, false))
+	view[graph.Vertex](engine.bytes)[99] = 7
+	if got := view[graph.Vertex](s.bytes)[99]; got != 7 {
+		t.Errorf("the host sees %d", got)
+	}
+	check(t, errors.Join(engine.unmap(), s.release()))
+	if _, err := os.Stat(filepath.Dir(s.path)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left behind: %v", filepath.Dir(s.path), err)
+	}
 }

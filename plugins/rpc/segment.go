@@ -3,9 +3,9 @@
 package rpc
 
 // A segment is memory that the host shares with engine processes. It is a file: on Linux a memfd, which has no name and
-// is gone with its last user; elsewhere a temporary file. On Linux it is sealed before engines get it: its length,
-// because truncating a mapped file kills the reader with SIGBUS, and tuples and weights also against writing, because
-// they are the input of all engines and of validation.
+// is gone with its last user; elsewhere, and where engines cannot open a memfd, a temporary file. A memfd is sealed
+// before engines get it: its length, because truncating a mapped file kills the reader with SIGBUS, and tuples and
+// weights also against writing, because they are the input of all engines and of validation.
 
 import (
 	"errors"
@@ -120,8 +120,8 @@ func (s *segment) release() error {
 	return nil
 }
 
-func openFile(size int64) (f *os.File, path string, discard func() error, err error) {
-	dir, err := child.NewDir("teps-mem-")
+func openFile(base string, size int64) (f *os.File, path string, discard func() error, err error) {
+	dir, err := child.NewDirIn(base, "teps-mem-")
 	if err != nil {
 		return nil, "", nil, err
 	}

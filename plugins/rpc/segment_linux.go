@@ -13,22 +13,37 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/child"
 )
 
-// openBacking makes the file of a segment. An engine opens a memfd as /proc/PID/fd/N of the host.
+// openBacking makes the file of a segment: a memfd where engines can open it, as /proc/PID/fd/N of the host.
 func openBacking(name string, size int64) (f *os.File, path string, discard func() error, err error) {
 	fd, err := memfd(name)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-		return openFile(size) // a sandbox without memfd
+		return openFile(memoryDir(size), size) // a sandbox without memfd
 	}
 	if err != nil {
 		return nil, "", nil, fmt.Errorf("memfd_create: %w", err)
 	}
 	f = os.NewFile(uintptr(fd), name)
+	if path, err = child.DescriptorPath(f.Fd()); err != nil {
+		_ = f.Close()
+		return openFile(memoryDir(size), size)
+	}
 	if err = f.Truncate(size); err != nil {
 		return nil, "", nil, errors.Join(fmt.Errorf("set the length of a memfd: %w", err), f.Close())
 	}
-	return f, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), f.Close, nil
+	return f, path, f.Close, nil
+}
+
+// memoryDir returns a directory for a file of a size, in memory if there is room.
+func memoryDir(size int64) string {
+	const dir = "/dev/shm"
+	var free unix.Statfs_t
+	if unix.Statfs(dir, &free) == nil && int64(free.Bavail)*free.Bsize > size {
+		return dir
+	}
+	return os.TempDir()
 }
 
 // seal fixes the length of a file, and its seals. A file that is not writable becomes read-only for everyone who has

@@ -31,9 +31,8 @@ func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 
 func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
 	dir := shortFolder(t)
-	t.Setenv("TMPDIR", dir)
 	const size = 3 * graph.EdgeBytes
-	f, path, discard, err := openFile(size)
+	f, path, discard, err := openFile(dir, size)
 	check(t, err)
 	host := must(mapFile(f, size, true))
 	view[graph.Edge](host.bytes)[2] = graph.MakeEdge(5, 6)
