@@ -114,7 +114,9 @@ func scaleFigure(f reports.Figure, runs []reports.Summary, references []reports.
 		step = min(0.16, 0.66/float64(len(all))) // series share two thirds of the room between two scales
 		half = step * float64(len(all)) / 2
 	}
-	addPublished(&f, &panel, q.publishedBy(references), half, &scales, &values)
+	if slices.ContainsFunc(runs, func(r reports.Summary) bool { return r.Kernel == record.BFS }) { // as the references
+		addPublished(&f, &panel, q.publishedBy(references), half, &scales, &values)
+	}
 	for i, s := range all {
 		c := lines[i]
 		for k, r := range s.runs {

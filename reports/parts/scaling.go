@@ -104,7 +104,7 @@ func keyOf(r reports.Summary) scalingKey {
 	if d := r.Description; d != nil {
 		engine = cmp.Or(d.Name, engine)
 	}
-	parts := []string{reports.EngineName(cmp.Or(r.Engine.Builtin, engine))}
+	parts := []string{reports.Joined(" ", reports.EngineName(cmp.Or(r.Engine.Builtin, engine)), string(r.Kernel))}
 	if partition := r.Options["partition"]; partition != "" {
 		parts = append(parts, partitionName(partition))
 	}
