@@ -71,6 +71,10 @@ var arrows = map[string][]string{
 	"harness": {
 		"graph", "graph/files", "graph/validate", "machine", "plugins", "power", "record", "internal/units",
 	},
+	"cluster": {
+		"graph", "graph/validate", "harness", "internal/child", "internal/mpi", "internal/units", "machine", "plugins",
+		"plugins/rpc", "record",
+	},
 	"compare":         {"graph", "record", "internal/units"},
 	"reports":         {"plugins", "power", "record", "internal/units"},
 	"reports/parts":   {"compare", "graph", "graph/stats", "plugins", "power", "record", "reports", "internal/units"},
@@ -80,8 +84,8 @@ var arrows = map[string][]string{
 	"reports/formats": {"record", "reports", "reports/parts", "reports/page", "reports/plot", "reports/text"},
 	"sweep":           {"compare", "plugins", "machine", "record", "harness", "internal/units"},
 	"cmd/teps": {
-		"graph", "graph/files", "graph/stats", "plugins", "plugins/enginetest", "plugins/rpc", "cpu", "distributed",
-		"distributed/mpi", "serial",
+		"cluster", "graph", "graph/files", "graph/stats", "plugins", "plugins/enginetest", "plugins/rpc", "cpu",
+		"distributed", "distributed/mpi", "serial",
 		"native", "examples", "power", "power/meters", "machine", "record", "harness", "sweep",
 		"compare", "reports", "reports/formats", "reports/parts", "reports/plot", "reports/text", "internal/regular",
 		"internal/units",
@@ -98,7 +102,7 @@ var arrows = map[string][]string{
 // libraries says which packages may know a library: the prefix of its import path.
 var libraries = map[string][]string{
 	"github.com/hashicorp/":      {"plugins/rpc", "plugins/rpc/internal/enginepb"},
-	"google.golang.org/":         {"plugins/rpc", "plugins/rpc/internal/enginepb"},
+	"google.golang.org/":         {"cluster", "plugins/rpc", "plugins/rpc/internal/enginepb"},
 	"github.com/google/":         {"record", "graph/files"},
 	"github.com/klauspost/":      {"graph/files"},
 	"github.com/therootcompany/": {"graph/files"},
@@ -112,7 +116,7 @@ var libraries = map[string][]string{
 	"golang.org/x/term":          {"cmd/teps"},
 	"golang.org/x/sys/cpu":       {"internal/lookup"},
 	"golang.org/x/sys/unix": {
-		"distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
+		"cluster", "distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
 	},
 	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
 	"github.com/ebitengine/": {"internal/mpi", "power/meters"},
@@ -133,7 +137,6 @@ var unsafeFiles = []string{
 	"distributed/mpi/group.go",
 	"distributed/mpi/memory_linux.go",
 	"distributed/mpi/share.go",
-	"distributed/mpi/wire.go",
 	"graph/checksum.go",
 	"graph/validate/hugepages_linux.go",
 	"internal/memory/heap.go",

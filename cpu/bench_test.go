@@ -206,13 +206,7 @@ func chooseRoots(b *testing.B, tuples []graph.Edge, vertices int) []graph.Vertex
 	if err != nil {
 		b.Fatal(err)
 	}
-	joined := func(some []graph.Vertex) ([]bool, error) {
-		has := make([]bool, len(some))
-		for i, u := range some {
-			has[i] = v.Joined()[u/64]>>(u%64)&1 != 0
-		}
-		return has, nil
-	}
+	joined := func(some []graph.Vertex) ([]bool, error) { return v.Joined(b.Context(), some) }
 	roots, _, err := harness.DrawRoots(int64(vertices), 2, 3, joined, *flagRoots)
 	if err != nil {
 		b.Fatal(err)

@@ -6,6 +6,7 @@ package cuda
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -62,7 +63,7 @@ func BenchmarkSearch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	roots := chooseRoots(v.Joined(), source.Vertices(), *flagRoots)
+	roots := chooseRoots(v, source.Vertices(), *flagRoots)
 	parent := slices.Repeat([]graph.Vertex{graph.Unreached}, int(source.Vertices()))
 	for _, set := range benchmarkSets() {
 		b.Run(fmt.Sprint(set), func(b *testing.B) { // which frees the graph
@@ -220,12 +221,13 @@ func (l *levelSum) phaseTimes() (text string) {
 }
 
 // chooseRoots draws vertices with a neighbor, always the same ones.
-func chooseRoots(joined []uint64, vertices int64, n int) (roots []graph.Vertex) {
+func chooseRoots(v *validate.Validator, vertices int64, n int) (roots []graph.Vertex) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for len(roots) < n {
-		root := random.Int64N(vertices)
-		if joined[root/64]>>(root%64)&1 != 0 && !slices.Contains(roots, graph.Vertex(root)) {
-			roots = append(roots, graph.Vertex(root))
+		root := graph.Vertex(random.Int64N(vertices))
+		joined, _ := v.Joined(context.Background(), []graph.Vertex{root})
+		if joined[0] && !slices.Contains(roots, root) {
+			roots = append(roots, root)
 		}
 	}
 	return roots

@@ -185,7 +185,9 @@ func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.
 	if err := FirstError(p.errs); err != nil {
 		return plugins.Traversal{}, err
 	}
-	return Traversal(end.Sub(start), p.records), nil
+	t := Traversal(p.records)
+	t.Elapsed = end.Sub(start)
+	return t, nil
 }
 
 func (p *process) free() error {

@@ -101,42 +101,35 @@ func (s *stopwatch) lap(m *Measure) {
 
 // Traversal combines the records of all ranks. The phases of its levels are means and sums over ranks; each rank has
 // its own phases, added up over all levels.
-func Traversal(elapsed time.Duration, records []*Record) plugins.Traversal {
-	t := plugins.Traversal{Elapsed: elapsed}
-	depth := len(records[0].Levels)
-	if depth > maxLevels {
-		depth = 0 // an incomplete list would be taken for a complete one
+func Traversal(records []*Record) plugins.Traversal {
+	ranks := make([]plugins.Traversal, len(records))
+	for i, r := range records {
+		ranks[i] = r.traversal()
 	}
-	for k := range depth {
-		t.Levels = append(t.Levels, level(k, records))
-	}
-	var outside [][]plugins.Phase
-	for _, r := range records {
-		outside = append(outside, phases(r.Phases[levelPhases:], levelPhases))
-		t.Ranks = append(t.Ranks, plugins.Rank{Phases: phases(r.Phases[:], 0)})
-	}
-	t.Phases = plugins.CombinePhases(outside)
-	return t
+	return plugins.CombineTraversals(ranks)
 }
 
-func level(k int, records []*Record) plugins.Level {
-	l := plugins.Level{Frontier: records[0].Levels[k].Frontier, Direction: records[0].Levels[k].Direction}
-	var edges int64
-	var total Measure
-	var each [][]plugins.Phase
-	for _, r := range records {
-		edges += r.Levels[k].Edges
-		for _, m := range r.Levels[k].Phases {
+// traversal is the report of one rank.
+func (r *Record) traversal() plugins.Traversal {
+	t := plugins.Traversal{
+		Elapsed: r.Elapsed, Phases: phases(r.Phases[levelPhases:], levelPhases),
+		Ranks: []plugins.Rank{{Phases: phases(r.Phases[:], 0)}},
+	}
+	if len(r.Levels) > maxLevels {
+		return t // an incomplete list would be taken for a complete one
+	}
+	for _, l := range r.Levels {
+		var total Measure
+		for _, m := range l.Phases {
 			total.add(m)
 		}
-		each = append(each, phases(r.Levels[k].Phases[:], 0))
+		t.Levels = append(t.Levels, plugins.Level{
+			Frontier: l.Frontier, Direction: l.Direction, Edges: plugins.Counted(l.Edges),
+			Bytes: plugins.Counted(total.Bytes), Messages: plugins.Counted(total.Messages), Elapsed: total.Elapsed,
+			Phases: phases(l.Phases[:], 0),
+		})
 	}
-	l.Phases = plugins.CombinePhases(each)
-	for _, p := range l.Phases {
-		l.Elapsed += p.Elapsed
-	}
-	l.Edges, l.Bytes, l.Messages = plugins.Counted(edges), plugins.Counted(total.Bytes), plugins.Counted(total.Messages)
-	return l
+	return t
 }
 
 // phases converts measures of consecutive phases.

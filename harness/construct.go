@@ -41,7 +41,7 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 	}
 	k := record.Kernel1{
 		Options: settings.All(), Construction: e.built, Wall: c.Wall.Seconds(), Repeats: repeats, Cost: e.in.cost,
-		DeviceTuples: c.OnDevice,
+		DeviceTuples: c.OnDevice, Hosts: c.Hosts,
 	}
 	if e.spec.Path != "" {
 		k.Checksum = e.session.Checksum()

@@ -48,8 +48,8 @@ type Session interface {
 
 	// Ready overwrites all parents and distances, so that one that a search does not write is detected.
 	Ready(ctx context.Context) error
-	// Wake searches outside any measurement. Mark then overwrites some parents again.
-	Wake(ctx context.Context, root graph.Vertex) error
+	// Wake searches outside any measurement, and returns the time of the call. Mark then overwrites some parents again.
+	Wake(ctx context.Context, root graph.Vertex) (time.Duration, error)
 	Mark(ctx context.Context) error
 	// Search is kernel 2 or 3. As soon as the engine has returned, its processes are stopped until the next call.
 	Search(ctx context.Context, root graph.Vertex) (Searched, error)
@@ -77,6 +77,7 @@ type Constructed struct {
 	plugins.Construction
 	Wall     time.Duration // on the host's clock
 	OnDevice bool          // the engine took the tuples from the memory of a device
+	Hosts    []string      // names, if there are several
 }
 
 // Searched is the report of kernel 2.

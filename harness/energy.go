@@ -208,7 +208,8 @@ func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 	if errors.Is(err, errors.ErrUnsupported) {
 		loop.Kind, start = record.LoopByCalls, time.Now()
 		loop.Searches, err = plugins.InTurn(limited, roots, duration, func(root graph.Vertex) error {
-			return e.session.Wake(limited, root)
+			_, err := e.session.Wake(limited, root)
+			return err
 		})
 		elapsed = time.Since(start)
 		e.session.Freeze()

@@ -38,6 +38,28 @@ type Host interface {
 	Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error)
 }
 
+// Spreader is a Host that starts engines of several processes (plugins.Description.Spreads).
+type Spreader interface {
+	// Spread returns the processes of an engine on one of several hosts as one engine. single is a process of the engine
+	// that only describes it; the Spread closes it.
+	Spread(single plugins.Engine, spec record.EngineSpec, hosts int) Spread
+}
+
+// Spread is the processes of an engine on this host.
+type Spread interface {
+	plugins.Engine
+	// Prepare starts the processes, outside the clock of kernel 1.
+	Prepare(ctx context.Context, options map[string]string) error
+}
+
+// Clustered is a Host with several hosts.
+type Clustered interface {
+	// Data returns the Data of a graph in slices on the hosts, or nil if there is only this host.
+	Data(plan record.Plan, id record.GraphID) Data
+	// Memory returns the number of hosts, and the memory that is available on the one that has least of it.
+	Memory(ctx context.Context) (hosts int, bytes int64, source string, err error)
+}
+
 // Progress shows how far a run is. All calls come from one goroutine, between timed calls of an engine.
 type Progress interface {
 	// Step starts a step of total units, or of an unknown number if total is 0. Steps do not overlap.

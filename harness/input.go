@@ -44,7 +44,12 @@ func NewInput(
 		in.graph.Vertices = source.Vertices()
 		in.graph.Recipe, _ = source.(graph.Kronecker)
 	}
-	in.Data = newLocal(host, plan, id, source)
+	if clustered, ok := host.(Clustered); ok {
+		in.Data = clustered.Data(plan, id)
+	}
+	if in.Data == nil {
+		in.Data = newLocal(host, plan, id, source)
+	}
 	in.made, err = in.Make(ctx, &in.graph, progress)
 	if err == nil {
 		err = in.draw(ctx, plan)

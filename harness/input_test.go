@@ -157,22 +157,6 @@ func TestEnergyOfAGraphWithoutAScale(t *testing.T) {
 	})
 }
 
-// An engine that wants the recipe of a graph without one gets the tuples only.
-func TestGraphWithoutARecipe(t *testing.T) {
-	e := &serial{
-		describe: func(d *plugins.Description) { d.WantsRecipe = true },
-		input: func(in plugins.Input) {
-			if in.Recipe != nil {
-				t.Errorf("got recipe %+v", in.Recipe)
-			}
-		},
-	}
-	r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOn(t, "star:64", "a"))
-	if err != nil || !r.Runs[0].Valid {
-		t.Errorf("%v, %+v", err, r.Runs)
-	}
-}
-
 func TestInputServesSeveralRuns(t *testing.T) {
 	host := hostOf(map[string]*serial{"a": {}, "b": {}})
 	in, err := NewInput(t.Context(), host, planOf(8), record.GraphID{Scale: 8}, Silent{})

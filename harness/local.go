@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"math/bits"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -22,7 +21,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// local is Data in this process.
+// local is Data in this process: a whole graph, or one of several parts.
 type local struct {
 	host      Host
 	plan      record.Plan
@@ -34,15 +33,56 @@ type local struct {
 	tuples    []graph.Edge
 	seed      maphash.Seed // of sum
 	sum       uint64       // checksum of the tuples as made
-	validator *validate.Validator
-	release   []func() error // of the tuples and the weights
+	validator validator
+	whole     *validate.Validator // validator, of a whole graph, which kernel 3 needs
+	exchange  validate.Exchange   // with the other parts; nil: there are none
+	labels    int64               // vertices whose parents are here
+	release   []func() error      // of the tuples and the weights
 	weights   []float32
 	weightSum uint64      // checksum of the weights as made
 	device    *hostDevice // that made the tuples, until the first engine's searches are validated; or nil
 }
 
-func newLocal(host Host, plan record.Plan, id record.GraphID, source graph.Source) Data {
+// validator is a *validate.Validator or a *validate.Part.
+type validator interface {
+	Overwrite(parent []graph.Vertex)
+	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
+	Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
+	Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error)
+	CountJoined(ctx context.Context) (int64, error)
+	Isolated(ctx context.Context) (graph.Vertex, error)
+}
+
+func newLocal(host Host, plan record.Plan, id record.GraphID, source graph.Source) *local {
 	return &local{host: host, plan: plan, id: id, source: source, spec: plan.Graph(id), seed: maphash.MakeSeed()}
+}
+
+// NewPart returns the Data of one of several parts of a graph of a plan, each in a process of its own: a slice of the
+// tuples, and the parents of the vertices v with v mod Size equal to the Rank of the exchange. All parts get the same
+// calls.
+func NewPart(host Host, plan record.Plan, id record.GraphID, exchange validate.Exchange) (Data, error) {
+	source, err := plan.Generator(id)
+	switch {
+	case err != nil:
+	case source == nil:
+		err = errors.New("graphs of files are not divided among hosts; name a generator, or run on one host")
+	case plan.Has(record.SSSP):
+		err = errors.New("kernel 3 is not divided among hosts; run it on one host")
+	case plan.Regenerate:
+		err = errors.New("hosts keep their slices of the tuples; leave out --regenerate")
+	}
+	l := newLocal(host, plan, id, source)
+	l.exchange = exchange
+	return l, err
+}
+
+// slice returns the range of the tuples of this part.
+func (l *local) slice() (first, end int64) {
+	rank, size, n := int64(0), int64(1), l.source.Tuples()
+	if l.exchange != nil {
+		rank, size = int64(l.exchange.Rank()), int64(l.exchange.Size())
+	}
+	return n * rank / size, n * (rank + 1) / size
 }
 
 // Make makes the tuples and the validator.
@@ -59,30 +99,33 @@ func (l *local) Make(ctx context.Context, g *record.GraphRecord, progress Progre
 	}
 	if err == nil && !l.plan.Regenerate {
 		g.Tuples, g.Generation = int64(len(l.tuples)), time.Since(start).Seconds()
-		l.validator, err = validate.New(l.tuples, g.Vertices, 0)
+	}
+	l.labels = g.Vertices
+	switch {
+	case err != nil || l.plan.Regenerate:
+	case l.exchange != nil:
+		first, _ := l.slice()
+		var part *validate.Part
+		if part, err = validate.NewPart(ctx, l.exchange, l.tuples, first, g.Vertices, 0); err == nil {
+			l.validator, l.labels = part, int64(part.Labels())
+		}
+	default:
+		l.whole, err = validate.New(l.tuples, g.Vertices, 0)
+		l.validator = l.whole
 	}
 	if err != nil {
 		return made, err
 	}
 	l.sum, l.weightSum = graph.Checksum(l.seed, l.tuples), graph.WeightsChecksum(l.seed, nil)
-	for _, word := range l.validator.Joined() {
-		l.made.Joined += int64(bits.OnesCount64(word))
+	if l.made.Joined, err = l.validator.CountJoined(ctx); err == nil {
+		l.made.Isolated, err = l.validator.Isolated(ctx)
 	}
-	for int64(l.made.Isolated) < g.Vertices && l.joined(l.made.Isolated) {
-		l.made.Isolated++
-	}
-	return l.made, nil
+	return l.made, err
 }
 
-func (l *local) joined(v graph.Vertex) bool { return l.validator.Joined()[v/64]>>(v%64)&1 != 0 }
-
 // Joined implements Data.
-func (l *local) Joined(_ context.Context, vertices []graph.Vertex) ([]bool, error) {
-	joined := make([]bool, len(vertices))
-	for i, v := range vertices {
-		joined[i] = l.joined(v)
-	}
-	return joined, nil
+func (l *local) Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error) {
+	return l.validator.Joined(ctx, vertices)
 }
 
 // Close returns the memory of the tuples.
@@ -108,8 +151,9 @@ func (l *local) borrow(lend func(int64) ([]graph.Edge, func() error, error), n i
 // generate makes the tuples in memory that is shared with engines. The device makes those of a Kronecker graph.
 func (l *local) generate(ctx context.Context, progress Progress) error {
 	kronecker, ok := l.source.(graph.Kronecker)
-	if !ok || l.plan.HostDevice == nil {
-		if err := l.borrow(l.host.Tuples, l.source.Tuples()); err != nil {
+	if !ok || l.plan.HostDevice == nil || l.exchange != nil {
+		first, end := l.slice()
+		if err := l.borrow(l.host.Tuples, end-first); err != nil {
 			return err
 		}
 		return l.fill(ctx, l.source, progress)
@@ -147,7 +191,8 @@ func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 	}()
 	l.device = openDevice(ctx, l.host, l.plan, progress)
 	parts := &onDevice{Kronecker: recipe, device: l.device, step: step}
-	l.validator, err = validate.NewFromSource(ctx, parts, room, 0)
+	l.whole, err = validate.NewFromSource(ctx, parts, room, 0)
+	l.validator = l.whole
 	parts.device, parts.step = nil, nil
 	if l.device.open != nil {
 		l.graph.GeneratedBy = l.device.name
@@ -155,13 +200,15 @@ func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 	return err
 }
 
-// fill makes the tuples, unless they have been read. Other lists than those of scales get a SHA-256, which takes about
-// a second for a gigabyte.
+// fill makes the tuples, unless they have been read. Whole lists, other than those of scales, get a SHA-256,
+// which takes about a second for a gigabyte.
 func (l *local) fill(ctx context.Context, s graph.Source, progress Progress) (err error) {
 	const chunk = 1 << 22 // tuples between two updates of the progress
-	start, total, name := time.Now(), int64(len(l.tuples)), "generate"
+	start, total, begin, name := time.Now(), int64(len(l.tuples)), int64(0), "generate"
 	if s == nil {
 		name = "checksum"
+	} else {
+		begin, _ = l.slice()
 	}
 	step := progress.Step(fmt.Sprintf("%s: %s", l.id, name), total)
 	defer func() { step.End(fmt.Sprintf("%d tuples in %s", total, units.Duration(time.Since(start))), err) }()
@@ -169,19 +216,19 @@ func (l *local) fill(ctx context.Context, s graph.Source, progress Progress) (er
 	for first := int64(0); first < total; first += chunk {
 		part := l.tuples[first:min(first+chunk, total)]
 		if s != nil {
-			err = s.Generate(ctx, part, first, 0)
+			err = s.Generate(ctx, part, begin+first, 0)
 		} else {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if l.id.Source != "" {
+		if l.id.Source != "" && l.exchange == nil {
 			_ = graph.WriteEdges(sum, part) // a hash has no errors
 		}
 		step.Add(int64(len(part)))
 	}
-	if l.id.Source != "" {
+	if l.id.Source != "" && l.exchange == nil {
 		l.graph.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	}
 	return nil
@@ -259,7 +306,7 @@ func (l *local) MakeWeights(ctx context.Context, progress Progress) (err error) 
 	}
 	step.Add(total)
 	l.weights, l.weightSum = weights, graph.WeightsChecksum(l.seed, weights)
-	return l.validator.SetWeights(weights)
+	return l.whole.SetWeights(weights)
 }
 
 // fillWeights makes the weights of the tuples.

@@ -67,7 +67,7 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	if _, err := CheckMeters(ctx, host, plan); err != nil {
 		return err
 	}
-	if err := checkMemory(ctx, plan, memory); err != nil {
+	if err := checkMemory(ctx, host, plan, memory); err != nil {
 		return err
 	}
 	return limits
@@ -294,11 +294,18 @@ func memoryFor(paths bool, d plugins.Description) plugins.Memory {
 	return m
 }
 
-// planNeeds is EstimateMemory for a plan, which may have weights and distances, or regenerate the tuples.
-func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory) Needs {
+// planNeeds is EstimateMemory for a plan, which may have weights and distances, regenerate the tuples, or divide the
+// graph among hosts.
+func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory, hosts int) Needs {
 	n := EstimateMemory(s, m)
 	if plan.Has(record.SSSP) {
 		n.Tuples, n.Parents = n.Tuples/graph.EdgeBytes*(graph.EdgeBytes+4), saturate(1.5*float64(n.Parents))
+	}
+	if hosts > 1 {
+		h := int64(hosts)
+		ghosts := min(3*s.Tuples()/2/h, s.Vertices()) // vertices of other hosts in the tuples of one
+		n.Validator = validate.PartBytes(s.Vertices()/h, s.Tuples()/h, ghosts)
+		n.Tuples, n.Parents, n.Engine = n.Tuples/h, 2*n.Parents/h, n.Engine/h // the parents of the engine and the host's
 	}
 	if plan.Regenerate {
 		n.Tuples = min(n.Tuples, partTuples*graph.EdgeBytes)
@@ -323,22 +330,33 @@ func saturate(x float64) int64 {
 
 // checkMemory refuses a plan if one of its graphs does not fit for one of the engines, by name. The error is a
 // plugins.ErrMemory. If the available memory is unknown, everything fits.
-func checkMemory(ctx context.Context, plan record.Plan, engines map[string]plugins.Memory) error {
-	available, source, err := machine.AvailableMemory(ctx)
+func checkMemory(ctx context.Context, host Host, plan record.Plan, engines map[string]plugins.Memory) error {
+	hosts, available, source, err := memoryOf(ctx, host)
 	if err != nil {
 		return nil
 	}
-	return fitsInto(plan, engines, available, source)
+	return fitsInto(plan, engines, hosts, available, source)
+}
+
+// memoryOf returns the number of hosts that share a graph, and the memory available on each of them.
+func memoryOf(ctx context.Context, host Host) (hosts int, available int64, source string, err error) {
+	if clustered, ok := host.(Clustered); ok {
+		if hosts, available, source, err = clustered.Memory(ctx); hosts > 1 {
+			return hosts, available, source, err
+		}
+	}
+	available, source, err = machine.AvailableMemory(ctx)
+	return 1, available, source, err
 }
 
 // fitsInto reports the engine and graph with the largest needs if they exceed the available bytes.
-func fitsInto(plan record.Plan, engines map[string]plugins.Memory, available int64, source string) error {
+func fitsInto(plan record.Plan, engines map[string]plugins.Memory, hosts int, available int64, source string) error {
 	var worst Needs
 	var of record.GraphID
 	engine := ""
 	for _, g := range largest(plan) {
 		for _, name := range slices.Sorted(maps.Keys(engines)) {
-			n := planNeeds(plan, g.source, engines[name])
+			n := planNeeds(plan, g.source, engines[name], hosts)
 			if n.Total() > worst.Total() {
 				of, engine, worst = g.id, name, n
 			}
@@ -347,10 +365,14 @@ func fitsInto(plan record.Plan, engines map[string]plugins.Memory, available int
 	if worst.Total() <= available {
 		return nil
 	}
+	where := "this machine"
+	if hosts > 1 {
+		where = fmt.Sprintf("one of %d hosts", hosts)
+	}
 	advice := "free some memory, or use a smaller graph or another engine"
 	if of.Source == "" {
 		smaller := smallerScale(plan, of.Scale, func(s graph.Source) bool {
-			return planNeeds(plan, s, engines[engine]).Total() <= available
+			return planNeeds(plan, s, engines[engine], hosts).Total() <= available
 		})
 		advice = fmt.Sprintf("at edge factor %d, the largest scale that fits is %d", plan.EdgeFactor, smaller)
 		if smaller == 0 {
@@ -358,7 +380,7 @@ func fitsInto(plan record.Plan, engines map[string]plugins.Memory, available int
 		}
 	}
 	return fmt.Errorf("%w: %s needs %s (tuples %s, parents %s, validator %s, engine %s %s), "+
-		"but this machine has %s available (%s); %s", plugins.ErrMemory,
+		"but %s has %s available (%s); %s", plugins.ErrMemory,
 		of, units.Bytes(worst.Total()), units.Bytes(worst.Tuples), units.Bytes(worst.Parents),
-		units.Bytes(worst.Validator), engine, units.Bytes(worst.Engine), units.Bytes(available), source, advice)
+		units.Bytes(worst.Validator), engine, units.Bytes(worst.Engine), where, units.Bytes(available), source, advice)
 }

@@ -97,7 +97,7 @@ func TestMemoryErrorNamesNeedsAndLargestScale(t *testing.T) {
 		"exactly":     {planAt(12, 18), map[string]plugins.Memory{"cpu": {PerTuple: 3}}, exact, nil},
 		"a byte less": {planAt(12, 18), map[string]plugins.Memory{"cpu": {PerTuple: 3}}, exact - 1, []string{"is 17"}},
 	} {
-		err := fitsInto(c.plan, c.engines, c.available, "a test")
+		err := fitsInto(c.plan, c.engines, 1, c.available, "a test")
 		if fits := len(c.want) == 0; fits != (err == nil) || !fits && !errors.Is(err, plugins.ErrMemory) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -110,7 +110,7 @@ func TestMemoryErrorNamesNeedsAndLargestScale(t *testing.T) {
 }
 
 func TestCheckMemoryRejectsLargestGraph(t *testing.T) {
-	err := checkMemory(t.Context(), planAt(graph.MaxScale), map[string]plugins.Memory{"x": {PerTuple: 64}})
+	err := checkMemory(t.Context(), nil, planAt(graph.MaxScale), map[string]plugins.Memory{"x": {PerTuple: 64}})
 	if _, _, unknown := machine.AvailableMemory(t.Context()); unknown != nil {
 		t.Skip(unknown)
 	}

@@ -28,16 +28,10 @@ func kroneckerTuples(t testing.TB, k graph.Kronecker) []graph.Edge {
 func drawn(t testing.TB, k graph.Kronecker, edges []graph.Edge, wanted int) (roots []graph.Vertex, rejected int) {
 	t.Helper()
 	v, err := validate.New(edges, k.Vertices(), 0)
-	l := &local{validator: v}
-	all := 0
-	for v := range graph.Vertex(k.Vertices()) {
-		if l.joined(v) {
-			all++
-		}
-	}
 	if err == nil {
-		joined := func(some []graph.Vertex) ([]bool, error) { return l.Joined(t.Context(), some) }
-		roots, rejected, err = DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined, min(wanted, all))
+		joined := func(some []graph.Vertex) ([]bool, error) { return v.Joined(t.Context(), some) }
+		all, _ := v.CountJoined(t.Context())
+		roots, rejected, err = DrawRoots(k.Vertices(), k.Seed1, k.Seed2, joined, min(wanted, int(all)))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -221,30 +221,6 @@ func TestDelayedSearchIsRepeated(t *testing.T) {
 	})
 }
 
-// An engine with the recipe may start programs and generate tuples before the clock of kernel 1 starts.
-func TestRecipeIsGivenOnRequestOnly(t *testing.T) {
-	for _, asks := range []bool{false, true} {
-		inBubble(t, func(t *testing.T) {
-			given := false
-			e := &serial{
-				describe: func(d *plugins.Description) { d.WantsRecipe = asks },
-				input: func(in plugins.Input) {
-					if given = in.Recipe != nil; given {
-						time.Sleep(time.Minute)
-					}
-				},
-			}
-			r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOf(7, "a"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if run := r.Runs[0]; given != asks || !run.Valid || run.Compliance.Compliant == asks {
-				t.Errorf("requested %v, given %v, valid %v, compliant %v", asks, given, run.Valid, run.Compliance.Compliant)
-			}
-		})
-	}
-}
-
 func TestResumeContinuesInterruptedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &serial{after: func(n int, _ graph.Vertex, _ []graph.Vertex, _ *plugins.Traversal) error {

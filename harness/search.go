@@ -139,11 +139,10 @@ func (e *engineRun) wake(ctx context.Context) error {
 	}
 	begin := time.Now()
 	for i := 0; i < limit && time.Since(begin) < maxWake; i++ {
-		start := time.Now()
-		if err := e.session.Wake(ctx, root); err != nil {
+		took, err := e.session.Wake(ctx, root)
+		if err != nil {
 			return fmt.Errorf("from vertex %d, untimed: %w", root, err)
 		}
-		took := time.Since(start)
 		if e.awake != 0 && took <= e.awake+e.awake/10 {
 			break
 		}

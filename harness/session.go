@@ -21,8 +21,10 @@ type localSession struct {
 	*local
 	plan     record.Plan
 	progress Progress
+	spec     record.EngineSpec
 	engine   plugins.Engine
 	kernel   record.Kernel
+	spread   Spread         // the engine, if it is several processes
 	parents  []graph.Vertex // the result of the last search; lent to this engine only
 	distance []float32      // of kernel 3, also its result
 	release  []func() error // of both
@@ -35,10 +37,10 @@ type localSession struct {
 func (l *local) Open(
 	ctx context.Context, plan record.Plan, kernel record.Kernel, spec record.EngineSpec, progress Progress,
 ) (_ Session, err error) {
-	s := &localSession{local: l, kernel: kernel, plan: plan, progress: progress}
+	s := &localSession{local: l, kernel: kernel, plan: plan, spec: spec, progress: progress}
 	var release func() error
-	if s.parents, release, err = l.host.Parents(l.graph.Vertices); err != nil {
-		return nil, fmt.Errorf("memory for %d parents: %w", l.graph.Vertices, err)
+	if s.parents, release, err = l.host.Parents(l.labels); err != nil {
+		return nil, fmt.Errorf("memory for %d parents: %w", l.labels, err)
 	}
 	s.release = append(s.release, release)
 	if kernel == record.SSSP {
@@ -83,7 +85,20 @@ func (s *localSession) Construct(ctx context.Context, options map[string]string)
 	if s.kernel == record.SSSP {
 		in.ShortestPaths, in.Weights = true, s.weights
 	}
-	if recipe, ok := s.source.(graph.Kronecker); ok && (s.graph.Regenerated || d.WantsRecipe) {
+	if s.exchange != nil {
+		in.First, _ = s.slice()
+		in.Place = plugins.Place{Rank: s.exchange.Rank(), Size: s.exchange.Size()} // of this host
+	}
+	if spreader, ok := s.host.(Spreader); ok && d.Spreads {
+		if s.spread == nil {
+			s.spread = spreader.Spread(s.engine, s.spec, max(in.Place.Size, 1))
+			s.engine = s.spread
+		}
+		if err := s.spread.Prepare(ctx, options); err != nil {
+			return c, err
+		}
+	}
+	if recipe, ok := s.source.(graph.Kronecker); ok && s.graph.Regenerated {
 		in.Recipe = &recipe
 	}
 	if d.TakesDeviceTuples && s.kernel == record.BFS { // a device has no weights
@@ -113,7 +128,7 @@ func (s *localSession) build(ctx context.Context, in plugins.Input, c *Construct
 func (s *localSession) Ready(context.Context) error {
 	s.Thaw()
 	if s.kernel == record.SSSP {
-		s.validator.OverwritePaths(s.parents, s.distance)
+		s.whole.OverwritePaths(s.parents, s.distance)
 	} else {
 		s.validator.Overwrite(s.parents)
 	}
@@ -121,9 +136,10 @@ func (s *localSession) Ready(context.Context) error {
 	return nil
 }
 
-func (s *localSession) Wake(ctx context.Context, root graph.Vertex) error {
+func (s *localSession) Wake(ctx context.Context, root graph.Vertex) (time.Duration, error) {
+	start := time.Now()
 	_, err := s.search(ctx, root)
-	return err
+	return time.Since(start), err
 }
 
 // search is the call of the engine for kernel 2 or 3.
@@ -197,7 +213,7 @@ func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Vali
 	case how == CountOnly:
 		v.Tree, err = s.validator.Count(ctx, root, s.parents)
 	case s.kernel == record.SSSP: // a device does not validate it
-		v.Tree, err = s.validator.ShortestPaths(ctx, root, s.parents, s.distance)
+		v.Tree, err = s.whole.ShortestPaths(ctx, root, s.parents, s.distance)
 	default:
 		v, err = s.judge(ctx, root, how)
 	}
@@ -205,20 +221,28 @@ func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Vali
 	return v, err
 }
 
-// moment returns a snapshot of the engine's process, or nil for an engine in this process.
+// moment returns a snapshot of the engine's processes, or nil for an engine in this process.
 func (s *localSession) moment() *machine.Moment {
-	if process, ok := s.engine.(interface{ PID() int }); ok {
-		return machine.Now(process.PID())
+	return machine.Now(s.pids()...)
+}
+
+func (s *localSession) pids() []int {
+	switch process := s.engine.(type) {
+	case interface{ PID() int }:
+		return []int{process.PID()}
+	case interface{ PIDs() []int }:
+		return process.PIDs()
 	}
 	return nil
 }
 
 // PeakMemory is the most memory, in bytes, that the engine's processes have had; 0 if that is not known.
 func (s *localSession) PeakMemory() int64 {
-	if process, ok := s.engine.(interface{ PID() int }); ok {
-		return machine.PeakMemory(process.PID(), true)
+	bytes := int64(0)
+	for _, pid := range s.pids() {
+		bytes += machine.PeakMemory(pid, true)
 	}
-	return 0
+	return bytes
 }
 
 // freezer is an engine whose process the host can stop between two calls.

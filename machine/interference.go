@@ -27,7 +27,7 @@ type Interference struct {
 	Faults   int64   `json:"faults,omitempty"`   // page faults
 }
 
-// Moment is a snapshot of a process and its children. The difference of two is an Interference.
+// Moment is a snapshot of processes and their children. The difference of two is an Interference.
 type Moment struct {
 	at      time.Time
 	threads map[string]thread // by the directory of the thread
@@ -37,13 +37,13 @@ type Moment struct {
 
 type thread struct{ ran, waited, switches int64 } // nanoseconds
 
-// Now returns a snapshot of a process and its children, or nil where the system has no /proc/PID/schedstat.
-func Now(pid int) *Moment { return now("/proc", pid) }
+// Now returns a snapshot of processes and their children, or nil where the system has no /proc/PID/schedstat.
+func Now(pids ...int) *Moment { return now("/proc", pids...) }
 
-// family returns the directories of a process and its children, each with those of its threads.
-func family(proc string, pid int) map[string][]string {
+// family returns the directories of processes and their children, each with those of its threads.
+func family(proc string, pids ...int) map[string][]string {
 	all := map[string][]string{}
-	for pids := []int{pid}; len(pids) > 0; pids = pids[1:] {
+	for ; len(pids) > 0; pids = pids[1:] {
 		dir := filepath.Join(proc, fmt.Sprint(pids[0]))
 		all[dir], _ = filepath.Glob(dir + "/task/*")
 		for _, task := range all[dir] {
@@ -71,9 +71,9 @@ func PeakMemory(pid int, children bool) (bytes int64) {
 	return bytes
 }
 
-func now(proc string, pid int) *Moment {
+func now(proc string, pids ...int) *Moment {
 	m := &Moment{at: time.Now(), threads: map[string]thread{}}
-	for dir, tasks := range family(proc, pid) {
+	for dir, tasks := range family(proc, pids...) {
 		for _, task := range tasks {
 			var t thread
 			if n, _ := fmt.Sscan(tree(task).line("schedstat"), &t.ran, &t.waited, &t.switches); n == 3 {

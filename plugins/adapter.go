@@ -18,7 +18,7 @@ type Build func(ctx context.Context, in Input, options Settings) (Built, error)
 
 // Built is a graph ready to be searched.
 type Built struct {
-	Vertices   int64         // 1 + the largest label of the tuples; 0 without tuples
+	Vertices   int64         // 1 + the largest label of the tuples, of all processes of the engine; 0 without tuples
 	Elapsed    time.Duration // kernel 1 on the engine's own clock; 0: the whole call of Build counts
 	Bytes      int64         // held for searching, adjacency and everything else
 	Entries    Count         // adjacency entries, if counted
@@ -28,8 +28,9 @@ type Built struct {
 	Details    []Fact        // anything worth a line in the record
 
 	// Search is kernel 2: a breadth-first search from root, 0 <= root < Vertices. It writes every entry of parent, which
-	// has length Vertices: the predecessor of each reached vertex, root itself for root, graph.Unreached for the others.
-	// If Elapsed stays 0, the whole call counts. After an error that wraps ErrNotConstructed the graph is freed.
+	// has length Vertices, or Place.Owned(Vertices) in an engine of several processes: the predecessor of each reached
+	// vertex, root itself for root, graph.Unreached for the others. If Elapsed stays 0, the whole call counts. After an
+	// error that wraps ErrNotConstructed the graph is freed.
 	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
 	// ShortestPaths is kernel 3 (PathFinder), for roots and arrays as in Search. It is nil without Input.ShortestPaths.
@@ -76,6 +77,7 @@ type adapter struct {
 	build    Build
 	name     string // from the last description
 	graph    Built  // Search is nil: no graph
+	place    Place
 	closed   bool
 }
 
@@ -136,7 +138,7 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	case in.ShortestPaths && built.ShortestPaths == nil:
 		return c, errors.New("kernel 1 built no search for shortest paths")
 	}
-	a.graph = built
+	a.graph, a.place = built, in.Place
 	return Construction{
 		Elapsed: cmp.Or(built.Elapsed, elapsed), Bytes: built.Bytes, Entries: built.Entries,
 		Phases: built.Phases, Details: built.Details,
@@ -170,13 +172,14 @@ func (a *adapter) ShortestPaths(
 // tuples itself: they have no neighbors.
 func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32,
 	search func(own []graph.Vertex, ownDistance []float32) (Traversal, error)) (t Traversal, err error) {
-	vertices := a.graph.Vertices
+	vertices := a.place.Owned(a.graph.Vertices)
+	slot, mine := a.place.Slot(root)
 	switch err := a.checkGraph(); {
 	case err != nil:
 		return t, err
 	case int64(len(parent)) < vertices:
 		return t, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
-	case root < 0 || int64(root) >= int64(len(parent)):
+	case root < 0 || mine && slot >= int64(len(parent)):
 		return t, fmt.Errorf("root %d of %d: %w", root, len(parent), ErrRoot)
 	case ctx.Err() != nil:
 		return t, ctx.Err()
@@ -184,10 +187,12 @@ func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.V
 	start := time.Now()
 	own, beyond := parent[:vertices:vertices], parent[vertices:]
 	clearUnreached(beyond, distance[min(vertices, int64(len(distance))):])
-	if int64(root) >= vertices {
+	if int64(root) >= a.graph.Vertices {
 		clearUnreached(own, distance[:min(vertices, int64(len(distance)))])
-		if parent[root] = root; distance != nil {
-			distance[root] = 0
+		if mine {
+			if parent[slot] = root; distance != nil {
+				distance[slot] = 0
+			}
 		}
 		return Traversal{Elapsed: max(time.Since(start), 1)}, nil
 	}
@@ -293,7 +298,7 @@ func (a *adapter) RepeatShortestPaths(
 // checkLoop checks the arguments of a loop and returns the parents of the vertices that the tuples have.
 func (a *adapter) checkLoop(roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 	own []graph.Vertex, err error) {
-	vertices := a.graph.Vertices
+	vertices := a.place.Owned(a.graph.Vertices)
 	if err := a.checkGraph(); err != nil {
 		return nil, err
 	}
@@ -301,8 +306,8 @@ func (a *adapter) checkLoop(roots []graph.Vertex, duration time.Duration, parent
 		return nil, fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
 	}
 	for _, root := range roots {
-		if root < 0 || int64(root) >= vertices {
-			return nil, fmt.Errorf("root %d of %d: %w", root, vertices, ErrRoot)
+		if root < 0 || int64(root) >= a.graph.Vertices {
+			return nil, fmt.Errorf("root %d of %d: %w", root, a.graph.Vertices, ErrRoot)
 		}
 	}
 	if int64(len(parent)) < vertices {

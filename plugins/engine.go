@@ -111,9 +111,6 @@ type Description struct {
 	Options     []Option `json:"-"`                 // that a user may set; a record has only the values
 	Memory      Memory   `json:"memory"`            // a graph that does not fit is refused
 	Limits      Limits   `json:"limits,omitzero"`   // a larger graph is refused before it is generated
-	// WantsRecipe asks for Input.Recipe, for engines whose parts generate slices of the tuples themselves. The recipe
-	// contains the number of vertices, which kernel 1 has to find, so such a result is not called compliant.
-	WantsRecipe bool `json:"wants_recipe,omitempty"`
 	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its clock,
 	// for graphs whose tuples fit into no memory. Such a result is not called compliant either.
 	MakesTuples bool `json:"makes_tuples,omitempty"`
@@ -122,6 +119,9 @@ type Description struct {
 	PathMemory    Memory `json:"path_memory,omitzero"`
 	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.
 	TakesDeviceTuples bool `json:"takes_device_tuples,omitempty"`
+	// Spreads says that the engine may be several processes, on one host or on several. Each is an Engine with an
+	// Input.Place, gets the same calls at the same time, and exchanges data with the others by itself.
+	Spreads bool `json:"spreads,omitempty"`
 }
 
 // Device is a piece of hardware that an engine runs on.
@@ -161,14 +161,40 @@ type Input struct {
 	// Weights are those of Tuples, in the same order and also in shared memory; nil without ShortestPaths. A weight is a
 	// number from 0 to graph.MaxWeight; -0 counts as 0. Parallel tuples may have different weights, and the least counts.
 	Weights []float32
-	// Recipe is how Tuples was generated, for an engine with Description.WantsRecipe, or with MakesTuples without a list.
+	// Recipe is how Tuples was generated, for an engine with MakesTuples without a list.
 	Recipe *graph.Kronecker
 	// DeviceTuples is the list in the memory of a GPU, in place of Tuples, for an engine with TakesDeviceTuples. If it
 	// cannot be read (ErrUnavailable) or the graph does not fit with it (ErrMemory), the host calls again with Tuples.
 	DeviceTuples *DeviceTuples
+	// Place is the place of this process among those of an engine with Description.Spreads. Tuples is then the slice of
+	// the list that begins at position First; all processes together get the whole list. The parents of Search are those
+	// of the vertices that the process owns: vertex v belongs to rank v mod Size, where it is element v / Size.
+	Place Place
+	First int64
 	// Options are the values that the user set, by name, checked against Description.Options. Others have their defaults
 	// (Resolve).
 	Options map[string]string
+}
+
+// PlaceVariable is set in the environment of a process that a launcher has started as one of several of an engine.
+const PlaceVariable = "TEPS_PLACE"
+
+// Place is the rank of a process of an engine, 0 <= Rank < Size. The zero Place is that of an engine of one process.
+type Place struct {
+	Rank int `json:"rank"`
+	Size int `json:"size"`
+}
+
+// Owned returns how many of the vertices below n the process owns.
+func (p Place) Owned(n int64) int64 {
+	size := int64(max(p.Size, 1))
+	return (n - int64(p.Rank) + size - 1) / size
+}
+
+// Slot returns the element of a vertex in the parents of its owner, and whether this is the owner.
+func (p Place) Slot(v graph.Vertex) (slot int64, own bool) {
+	size := int64(max(p.Size, 1))
+	return int64(v) / size, int64(v)%size == int64(p.Rank)
 }
 
 // DeviceTuples is a list in memory of a GPU that another process has allocated, in the order and the form of
@@ -242,23 +268,6 @@ type Phase struct {
 	Slowest  time.Duration `json:"slowest_ns,omitempty"`
 	Bytes    Count         `json:"bytes,omitzero"`    // sent to other ranks
 	Messages Count         `json:"messages,omitzero"` // sent to other ranks
-}
-
-// CombinePhases returns the means and sums of the phases of several ranks, which have the same phases.
-func CombinePhases(ranks [][]Phase) []Phase {
-	all := make([]Phase, len(ranks[0]))
-	for i := range all {
-		p := &all[i]
-		p.Name = ranks[0][i].Name
-		for _, r := range ranks {
-			p.Elapsed += r[i].Elapsed
-			p.Slowest = max(p.Slowest, r[i].Elapsed)
-			p.Bytes = p.Bytes.plus(r[i].Bytes)
-			p.Messages = p.Messages.plus(r[i].Messages)
-		}
-		p.Elapsed /= time.Duration(len(ranks))
-	}
-	return all
 }
 
 // Fact is a name and a value for the record.

@@ -50,6 +50,16 @@ type Plan struct {
 	HostDevice *EngineSpec   `json:"host_device,omitempty"` // accelerator of the host's own work; nil: the CPU does it
 	Regenerate bool          `json:"regenerate,omitempty"`  // do not store the tuples; regenerate them on demand
 	Kernels    []Kernel      `json:"kernels,omitempty"`     // in the order of a graph's searches; empty: BFS
+	Cluster    *Cluster      `json:"cluster,omitempty"`     // nil: everything runs on this host
+}
+
+// Cluster is the hosts of a run on several, and how processes are started there.
+type Cluster struct {
+	Launcher  string   `json:"launcher"`            // mpirun, hydra, srun or fork
+	Hosts     []string `json:"hosts,omitempty"`     // names; empty: those of the allocation
+	Nodes     int      `json:"nodes,omitempty"`     // number of hosts, if they have no names
+	Arguments []string `json:"arguments,omitempty"` // of the launcher
+	Network   string   `json:"network,omitempty"`   // of the host program, as CIDR; empty: any
 }
 
 // Kernel is a kind of search: kernel 2 or 3 of Graph500.

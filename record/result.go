@@ -59,11 +59,12 @@ type Run struct {
 	Options     map[string]string    `json:"options,omitempty"` // in effect: set or default
 	Graph       *GraphRecord         `json:"graph,omitempty"`
 	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do. The
-	// next five are of its Kernel1.
+	// next six are of its Kernel1.
 	Construction     *plugins.Construction `json:"construction,omitempty"`
 	ConstructWall    float64               `json:"construct_wall,omitempty"`
 	ConstructRepeats int                   `json:"construct_repeats,omitempty"`
 	DeviceTuples     bool                  `json:"device_tuples,omitempty"`
+	Hosts            []string              `json:"hosts,omitempty"`
 	Cost             *Cost                 `json:"cost,omitempty"`
 	Idle             float64               `json:"idle,omitempty"`
 	// Clock is the loop by which the host confirmed the engine's clock: nil for an engine that is part of teps, and for
@@ -100,7 +101,8 @@ type Kernel1 struct {
 	Cost         *Cost                `json:"cost,omitempty"`
 	Idle         float64              `json:"idle,omitempty"` // of versions before 0.3: what a call to this engine costs
 	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
-	DeviceTuples bool `json:"device_tuples,omitempty"`
+	DeviceTuples bool     `json:"device_tuples,omitempty"`
+	Hosts        []string `json:"hosts,omitempty"` // with processes of the engine, if there are several
 }
 
 // RootRecord is one search: a line of roots.jsonl.

@@ -90,7 +90,7 @@ input, the expected answer and the actual one.`,
 
 // conform runs cases and prints the result of each.
 func conform(
-	c *cobra.Command, host processes, spec record.EngineSpec, cases []enginetest.Case, limit time.Duration) error {
+	c *cobra.Command, host *processes, spec record.EngineSpec, cases []enginetest.Case, limit time.Duration) error {
 	ctx, w := c.Context(), c.OutOrStdout()
 	d, err := harness.Describe(ctx, host, spec)
 	if err != nil {

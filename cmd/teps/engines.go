@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/cluster"
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/mpi"
@@ -245,15 +246,21 @@ func byName(chosen []choice, name string) (*choice, error) {
 		strings.Join(names, ", "))
 }
 
-// processes is a harness.Host that runs every engine in a child process. Built-in engines and libraries run in teps.
-type processes struct{ *rpc.Host }
+// processes is a harness.Host that runs engines in processes. Built-in engines and libraries run in teps.
+type processes struct {
+	*rpc.Host
+	plan    *record.Cluster  // how processes of one engine are started; nil: by a launcher that is installed
+	cluster *cluster.Cluster // the hosts of a run on several
+	here    *cluster.Here    // starts processes on this host; nil before the first
+	start   func(ctx context.Context, n int) (places []*cluster.Place, stop func(), err error)
+}
 
 // bound is the environment of engines, unless the user sets it: each thread of OpenMP stays on one processor. Otherwise
 // threads wake up on each other's processors after the host's work.
 var bound = map[string]string{"OMP_PROC_BIND": "spread", "OMP_PLACES": "threads"}
 
 // newProcesses returns the host of the command c, which finishes in order when a signal arrives.
-func newProcesses(c *cobra.Command, verbose bool) processes {
+func newProcesses(c *cobra.Command, verbose bool) *processes {
 	finishOnSignal(c)
 	for name, value := range bound {
 		if os.Getenv(name) == "" {
@@ -261,18 +268,16 @@ func newProcesses(c *cobra.Command, verbose bool) processes {
 		}
 	}
 	level := map[bool]slog.Level{false: slog.LevelWarn, true: slog.LevelDebug}[verbose]
-	return processes{rpc.NewHost(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))}
+	p := &processes{Host: rpc.NewHost(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))}
+	p.start = p.startHere
+	return p
 }
 
-func (p processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error) {
-	program := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
-	if spec.Path == "" || record.IsLibrary(spec.Path) {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("find the program of teps: %w", err)
-		}
-		program.Path, program.Library = self, spec.Path
-		program.Args = []string{"serve-engine", spec.Builtin + spec.Path} // one of them is empty
+// Open starts an engine as a child.
+func (p *processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error) {
+	program, err := program(spec)
+	if err != nil {
+		return nil, err
 	}
 	client, err := p.Host.Open(ctx, program)
 	if err != nil {
@@ -281,8 +286,22 @@ func (p processes) Open(ctx context.Context, spec record.EngineSpec) (plugins.En
 	return client, nil
 }
 
+// program returns how an engine is run.
+func program(spec record.EngineSpec) (rpc.Program, error) {
+	p := rpc.Program{Name: spec.Name, Path: spec.Path, SHA256: spec.Checksum}
+	if spec.Path == "" || record.IsLibrary(spec.Path) {
+		self, err := os.Executable()
+		if err != nil {
+			return p, fmt.Errorf("find the program of teps: %w", err)
+		}
+		p.Path, p.Library = self, spec.Path
+		p.Args = []string{"serve-engine", spec.Builtin + spec.Path} // one of them is empty
+	}
+	return p, nil
+}
+
 // Meters finds the power meters of this machine or of specifications.
-func (processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
+func (*processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
 	return meters.Find(ctx, meters.Config{Specs: specifications})
 }
 
@@ -306,22 +325,6 @@ func serveEngineCommand(engines catalog) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// mpiRankCommand is one rank of the engine mpi.
-func mpiRankCommand() *cobra.Command {
-	c := &cobra.Command{Use: mpi.RankCommand, Short: "Be a rank under MPI (used by the engine mpi)", Hidden: true,
-		Args: exactArgs(0, "no arguments")}
-	ranks := c.Flags().Int("ranks", 0, "number of ranks that were started")
-	threads := c.Flags().Int("threads", 0, "threads of a rank")
-	socket := c.Flags().String("socket", "", "socket of the engine, if it is on the same host as rank 0")
-	c.RunE = func(*cobra.Command, []string) error {
-		if *ranks < 1 || *threads < 1 {
-			return usage("%s is started by the engine mpi; run teps run --engine mpi instead", c.CommandPath())
-		}
-		return mpi.Rank(*ranks, *threads, *socket)
-	}
-	return c
 }
 
 // hostDevice returns the program of --host-device, or nil for the CPU. It starts the program to check for its device;

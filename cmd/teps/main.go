@@ -168,7 +168,7 @@ teps completion --help says how a shell completes engines, options and files.`,
 		runCommand(engines), sweepCommand(engines), enginesCommand(engines), machineCommand(), generateCommand(),
 		graphCommand(), searchCommand(engines), reportCommand(), compareCommand(), listCommand(),
 		conformCommand(engines),
-		newEngineCommand(engines), serveEngineCommand(engines), mpiRankCommand(),
+		newEngineCommand(engines), serveEngineCommand(engines), nodeCommand(), placeCommand(),
 	)
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,13 +18,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/tepsbench/teps/distributed/mpi"
 )
 
 // TestMain makes this test binary the command teps, and the programs that it starts, by the name of the process.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "serve-engine" || os.Args[1] == mpi.RankCommand) {
+	if len(os.Args) > 1 && slices.Contains([]string{"serve-engine", "node", "place"}, os.Args[1]) {
 		os.Exit(execute(context.Background(), withMore(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	_ = flag.Set("test.parallel", "6") // many tests mostly wait

@@ -37,6 +37,7 @@ type planFlags struct {
 	HostDevice string        `yaml:"host-device"`
 	Kernel     string        `yaml:"kernel"`
 	regenerate bool
+	cluster    clusterFlags
 	rootsFile  string
 	set        []string
 	checksum   []string
@@ -67,6 +68,7 @@ func (f *planFlags) register(flags *pflag.FlagSet) {
 		"where to generate and validate: cuda, cpu, auto (cuda if available), or a program")
 	flags.BoolVar(&f.regenerate, "regenerate", false,
 		"do not store the tuples; regenerate them on demand, for scales beyond this memory (not compliant)")
+	f.cluster.register(flags)
 	flags.StringArrayVar(&f.set, "set", nil, "set an option: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	flags.StringArrayVar(&f.checksum, "checksum", nil,
 		"refuse an outside engine with another SHA-256: ENGINE=HEX (repeatable)")
@@ -159,6 +161,9 @@ func readRoots(path string) (labels []uint64, err error) {
 // plan turns the flags into a checked plan. Outside engines are started to ask for their names.
 func (f *planFlags) plan(ctx context.Context, engines catalog, host harness.Host, scaled bool) (record.Plan, error) {
 	p, err := f.settings(scaled)
+	if err == nil {
+		p.Cluster, err = f.cluster.cluster()
+	}
 	if err == nil && f.Energy == 0 && len(f.Meter) > 0 {
 		err = usage("--meter requires --energy, such as --energy 60s")
 	}

@@ -81,7 +81,7 @@ func generators() string {
 	}), "\n")
 }
 
-func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) error {
+func (f *runFlags) newRun(c *cobra.Command, engines catalog, host *processes) error {
 	if c.Flags().Changed("out") && c.Flags().Changed("store") {
 		return usage("--out is the directory of the run, --store the one around it; give one of them")
 	}
@@ -102,7 +102,7 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host processes) err
 	})
 }
 
-func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
+func (f *runFlags) continueRun(c *cobra.Command, host *processes) error {
 	var other string
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains([]string{"resume", "quiet", "verbose"}, flag.Name) {
@@ -128,9 +128,12 @@ func (f *runFlags) continueRun(c *cobra.Command, host processes) error {
 
 // execute runs a plan into the store of open, which it calls after checking that the plan can run here. note is shown
 // before the run; empty: none.
-func (f *runFlags) execute(c *cobra.Command, host processes, plan record.Plan, note string,
+func (f *runFlags) execute(c *cobra.Command, host *processes, plan record.Plan, note string,
 	open func(machine.Machine) (*record.Store, error)) error {
 	ctx, progress := c.Context(), newProgress(c.ErrOrStderr(), f.quiet)
+	if err := host.span(ctx, plan.Cluster); err != nil {
+		return err
+	}
 	if err := harness.Prepare(ctx, host, plan); err != nil {
 		again := plan
 		again.Regenerate = true

@@ -58,7 +58,7 @@ measures only the missing runs. A complete file (fields: docs/sweeps.md):
 	return c
 }
 
-func runSweep(c *cobra.Command, engines catalog, host processes, path string, dryRun, quiet bool) error {
+func runSweep(c *cobra.Command, engines catalog, host *processes, path string, dryRun, quiet bool) error {
 	ctx, stderr := c.Context(), c.ErrOrStderr()
 	plan, store, err := readSweep(ctx, engines, host, path)
 	if err != nil {

@@ -234,7 +234,7 @@ func FuzzSweepFile(f *testing.F) {
 		}
 		file := sweepFile{Repeats: 1}
 		if parseYAML([]byte(text), &file) == nil {
-			_, _ = file.sweep(t.Context(), builtins(), processes{})
+			_, _ = file.sweep(t.Context(), builtins(), &processes{})
 		}
 	})
 }

@@ -1,36 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mpi is the engine of package distributed with ranks that are MPI processes, on one host or several.
+// Package mpi is the engine of package distributed with ranks that are MPI processes, on one host or several. Each is
+// an engine in the sense of plugins.Place: a launcher of the cluster starts it, and its host calls it like any other.
 //
-// The engine (engine.go) starts a launcher (launcher.go) with teps itself as ranks for every graph (job.go). It sends
-// requests to rank 0 (wire.go), which passes them on to the other ranks and collects their reports (serve.go). Ranks
-// exchange messages through MPI (group.go).
+// Ranks exchange messages through MPI (group.go), and through memory that the ranks of a host share (share.go).
 package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
+	"os"
+	"runtime"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/mpi"
+	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// New returns an engine whose ranks are MPI processes. It starts nothing before kernel 1.
-func New() plugins.Engine { return plugins.New(describe, build) }
+// New returns the engine. A process that a launcher has started begins MPI when it is first described.
+func New() plugins.Engine {
+	p := &process{calls: make(chan func())}
+	return engine{plugins.New(p.describe, p.build).(repeater), p}
+}
 
-func describe() (plugins.Description, error) {
+type repeater interface {
+	plugins.Engine
+	plugins.Repeater
+}
+
+// engine ends MPI with the engine: a launcher kills the other processes of a job in which one does not.
+type engine struct {
+	repeater
+	process *process
+}
+
+func (e engine) Close() error { return errors.Join(e.repeater.Close(), e.process.end()) }
+
+// process is this process of the engine. All calls of MPI come from one goroutine, which is locked to its thread.
+type process struct {
+	calls chan func()
+	begin sync.Once
+	err   error // of begin
+	world *group
+	place int // of this process among those of its host
+	here  int // number of processes on this host
+	// finish ends MPI. It is nil without MPI, and afterwards.
+	finish func() error
+}
+
+func (p *process) describe() (plugins.Description, error) {
 	d := distributed.Describe("mpi",
-		"The distributed search with ranks that are MPI processes, on one host or several; it starts them itself.", 2)
-	d.Options = append(d.Options, launcherOptions()...)
-	d.WantsRecipe = true
-	_, _, err := findLauncher("mpirun", "hydra", "srun")
-	if err == nil {
+		"The distributed search with ranks that are MPI processes, on one host or several.", 2)
+	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return o.Name == "owner" }) // Place has it
+	d.Spreads = true
+	err := p.err
+	if os.Getenv(plugins.PlaceVariable) != "" {
+		err = p.start()
+	} else {
 		_, err = mpi.Open()
 	}
 	if err != nil {
@@ -39,121 +72,110 @@ func describe() (plugins.Description, error) {
 	return d, nil
 }
 
-// build starts the ranks. If there is a recipe, each rank generates its slice of the tuples before the clock of
-// kernel 1 starts; otherwise rank 0 receives all tuples.
-func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
+// start begins MPI, which waits for the other processes.
+func (p *process) start() error {
+	p.begin.Do(func() {
+		go func() {
+			for call := range p.calls {
+				call()
+			}
+		}()
+		p.do(func() { p.err = p.connect() })
+	})
+	return p.err
+}
+
+// do makes a call on the thread of MPI.
+func (p *process) do(call func()) {
+	done := make(chan struct{})
+	p.calls <- func() {
+		defer close(done)
+		call()
+	}
+	<-done
+}
+
+func (p *process) connect() (err error) {
+	p.world, p.place, p.here, p.finish, err = start(mpi.Launched(), system())
+	return err
+}
+
+// end waits for the other processes.
+func (p *process) end() (err error) {
+	if p.finish != nil {
+		p.do(func() { err = p.finish() })
+		p.finish = nil
+	}
+	return err
+}
+
+// build is kernel 1 on this rank, whose number in MPI may be another one than that of its place.
+func (p *process) build(ctx context.Context, in plugins.Input, options plugins.Settings) (
+	built plugins.Built, err error) {
 	c := distributed.Configure(options)
-	j, err := launch(ctx, c.Grid.Ranks(), options)
+	c.Modulo = true
+	if in.Place.Size != c.Grid.Ranks() {
+		return built, fmt.Errorf("%w: it is one of the processes that teps run starts with mpirun, hydra or srun",
+			plugins.ErrUnavailable)
+	}
+	if err := p.start(); err != nil {
+		return built, fmt.Errorf("%w: %w", plugins.ErrUnavailable, err)
+	}
+	if p.world.Size() != in.Place.Size {
+		return built, fmt.Errorf("%w: %d processes were started, but MPI counts %d: the launcher does not belong to the "+
+			"library; choose the launcher of the library, or name its library in TEPS_MPI", plugins.ErrUnavailable,
+			in.Place.Size, p.world.Size())
+	}
+	p.do(func() { built, err = p.construct(ctx, in, c) })
+	return built, err
+}
+
+func (p *process) construct(ctx context.Context, in plugins.Input, c distributed.Configuration) (
+	built plugins.Built, err error) {
+	if team.Bind(p.place, p.here, c.Threads) {
+		runtime.GOMAXPROCS(c.Threads)
+	}
+	ranks := p.world.Split(0, in.Place.Rank)
+	comm.Allreduce(ranks, nil) // wait for all
+	rank, result, err := distributed.NewRank(ctx, ranks, c, team.NewTeams(c.Threads), in.Tuples, in.First)
 	if err != nil {
-		if ctx.Err() != nil {
-			return plugins.Built{}, ctx.Err()
-		}
-		return plugins.Built{}, fmt.Errorf("%w: %w", plugins.ErrUnavailable, err)
+		return built, err
 	}
-	q := request{Command: construct, Configuration: c, Recipe: in.Recipe, Tuples: int64(len(in.Tuples))}
-	var tuples []uint32
-	if in.Recipe == nil {
-		tuples = wordsOf(in.Tuples)
+	host, _ := os.Hostname()
+	built = distributed.Combine(c, []distributed.Construction{result}, "processes under MPI")
+	built.Details = append(built.Details, plugins.Fact{Name: "host of rank 0", Value: host})
+	built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+		p.do(func() {
+			var r *distributed.Record
+			rank.Wake()
+			if r, err = rank.Search(ctx, root, parent, 0, 1); err == nil {
+				t = distributed.Traversal([]*distributed.Record{r})
+			}
+		})
+		return t, err
 	}
-	reports, err := j.ask(ctx, q, tuples)
-	if err != nil {
-		_ = j.quit()
-		return plugins.Built{}, err
-	}
-	hosts := map[string]int{} // ranks by host
-	var results []distributed.Construction
-	var generated time.Duration
-	for _, r := range reports {
-		hosts[r.Host]++
-		results, generated = append(results, r.Construction), max(generated, r.Generated)
-	}
-	var places []string
-	for _, host := range slices.Sorted(maps.Keys(hosts)) {
-		places = append(places, fmt.Sprintf("%s (%d)", host, hosts[host]))
-	}
-	built := distributed.Combine(c, results, "processes under MPI on "+strings.Join(places, ", "))
-	g := &ranks{job: j, partition: distributed.NewPartition(built.Vertices, c.Grid.Ranks(), c.Modulo)}
-	for rank, r := range reports {
-		n, _, _ := g.partition.Slots(rank)
-		parents := openMemory[graph.Vertex](system(), r.Parents, max(n, 1))
-		g.parents, g.apart = append(g.parents, parents), g.apart || parents == nil
-	}
-	built.Search, built.Repeat, built.Free = g.search, g.repeat, g.free
-	if in.Recipe != nil {
-		built.Details = append(built.Details, plugins.Fact{Name: "tuples", Value: fmt.Sprintf("generated by the ranks from "+
-			"the recipe before kernel 1, each its own slice, in %v", generated.Round(time.Microsecond))})
+	built.Free = func() error { p.do(rank.Free); return nil }
+	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+		searches int64, err error) {
+		p.do(func() {
+			rank.Wake()
+			for start := time.Now(); err == nil && !isOver(ranks, start, duration); {
+				if _, err = rank.Search(ctx, roots[searches%int64(len(roots))], parent, 0, 1); err == nil {
+					searches++
+				}
+			}
+		})
+		return searches, err
 	}
 	return built, nil
 }
 
-// ranks is a graph that is searched by the ranks of a job.
-type ranks struct {
-	job       *job
-	partition distributed.Partition
-	parents   [][]graph.Vertex // [rank] in memory that it shares
-	apart     bool             // some rank shares none: all send their parents
-}
-
-// search returns the time of the slowest rank. Clocks start on all ranks at the same time, and stop when the parents of
-// a rank's labels are in its memory.
-func (g *ranks) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	reports, err := g.job.ask(ctx, request{Command: search, Roots: []graph.Vertex{root}, Parents: g.apart})
-	if err != nil {
-		return plugins.Traversal{}, g.check(err)
+// isOver waits for all ranks, and reports whether a time since start has passed on the clock of rank 0.
+func isOver(ranks comm.Group, start time.Time, limit time.Duration) bool {
+	over := []int64{0}
+	if ranks.Rank() == 0 && time.Since(start) >= limit {
+		over[0] = 1
 	}
-	var elapsed time.Duration
-	var records []*distributed.Record
-	for _, r := range reports {
-		elapsed, records = max(elapsed, r.Record.Elapsed), append(records, r.Record)
-	}
-	return distributed.Traversal(elapsed, records), g.gather(parent)
-}
-
-// gather writes the parents of the ranks' last search to parent.
-func (g *ranks) gather(parent []graph.Vertex) error {
-	for rank := range g.parents {
-		n, label, stride := g.partition.Slots(rank)
-		if g.apart {
-			words, err := g.job.wire.receiveWords(n)
-			if err != nil {
-				return g.check(g.job.failure())
-			}
-			for _, p := range words {
-				parent[label] = graph.Vertex(p) - 1
-				label += stride
-			}
-		} else {
-			for _, p := range g.parents[rank][:n] {
-				parent[label] = p
-				label += stride
-			}
-		}
-	}
-	return nil
-}
-
-func (g *ranks) free() error {
-	for _, parents := range g.parents {
-		unmapMemory(parents)
-	}
-	return g.job.quit()
-}
-
-// repeat lets the ranks repeat searches on their own.
-func (g *ranks) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-	int64, error) {
-	reports, err := g.job.ask(ctx, request{Command: repeat, Roots: roots, Duration: duration, Parents: g.apart})
-	if err != nil {
-		return 0, g.check(err)
-	}
-	return reports[0].Searches, g.gather(parent)
-}
-
-// check makes the adapter free the graph if its ranks have ended. A canceled request leaves it, unless the ranks did
-// not stop in time and were ended.
-func (g *ranks) check(err error) error {
-	if g.job.process.HasExited() {
-		return fmt.Errorf("%w (%w)", err, plugins.ErrNotConstructed)
-	}
-	return err
+	comm.Allreduce(ranks, over)
+	return over[0] != 0
 }

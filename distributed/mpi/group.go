@@ -56,19 +56,12 @@ func (g *group) yield() {
 	}
 }
 
-// Start makes the calling process a rank, one of the given number, and locks the calling goroutine to its thread.
-// finish ends MPI.
-//
-// A rank gets as many processors as threads if its host has enough for all its ranks: otherwise the system now and then
-// puts two ranks on one, and all wait for both. A rank that its launcher has bound stays where it is.
+// start begins MPI in this process, one of a number of processes, and locks the calling goroutine to its thread. It
+// returns the group of all, the place of this process among those of its host, how many these are, and what ends MPI.
 //
 // Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a killed process remain. So they
 // get a directory, which is removed as soon as all ranks have opened them.
-func Start(ranks, threads int) (world World, finish func() error, err error) {
-	return start(ranks, threads, system())
-}
-
-func start(ranks, threads int, system string) (World, func() error, error) {
+func start(ranks int, system string) (world *group, place, here int, finish func() error, err error) {
 	// Where there is no /dev/shm, Open MPI uses the job's directory.
 	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil {
 		defer dir.Remove()
@@ -79,22 +72,18 @@ func start(ranks, threads int, system string) (World, func() error, error) {
 	}
 	library, err := mpi.Open()
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, 0, nil, err
 	}
-	world, err := library.Init(ranks)
+	c, err := library.Init(ranks)
+	if err == nil {
+		place, here, err = c.OnHost()
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, 0, nil, err
 	}
-	place, here, err := world.OnHost()
-	if err != nil {
-		return nil, nil, err
-	}
-	if team.Bind(place, here, threads) {
-		runtime.GOMAXPROCS(threads)
-	}
-	g := newGroup(world, system, &time.Time{})
-	comm.Allreduce(g, nil) // wait for all
-	return g, library.Finalize, nil
+	world = newGroup(c, system, &time.Time{})
+	comm.Allreduce(world, nil) // wait for all
+	return world, place, here, library.Finalize, nil
 }
 
 func newGroup(c *mpi.Comm, system string, yielded *time.Time) *group {
@@ -115,9 +104,8 @@ func (g *group) must(err error) {
 	}
 }
 
-func (g *group) Rank() int      { return g.rank }
-func (g *group) Size() int      { return g.size }
-func (g *group) System() string { return g.system }
+func (g *group) Rank() int { return g.rank }
+func (g *group) Size() int { return g.size }
 
 func (g *group) Split(color, key int) comm.Group {
 	part, err := g.mpi.Split(color, key)
@@ -219,26 +207,4 @@ const wordBytes = 4
 
 func bytesOf(words []uint32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*wordBytes)
-}
-
-// Await polls, and sleeps between polls after a while: a rank that waits inside MPI keeps a processor busy.
-func (g *group) Await() {
-	defer func() { *g.yielded = time.Now() }() // rank 0 has waited for the engine, the others have slept
-	if g.rank == 0 {
-		for k := 1; k < g.size; k++ {
-			g.mpi.Isend(nil, k)
-		}
-		g.wait()
-		return
-	}
-	for start, wait := time.Now(), 20*time.Microsecond; !g.mpi.Probe(0); {
-		if time.Since(start) < time.Millisecond {
-			g.yield()
-			continue
-		}
-		time.Sleep(wait)
-		wait = min(2*wait, time.Millisecond)
-	}
-	g.mpi.Irecv(nil, 0)
-	g.wait()
 }

@@ -62,11 +62,3 @@ func mapMemory[T any](fd, n, protection int) []T {
 	_ = unix.Madvise(mapping, unix.MADV_HUGEPAGE) // small pages do where the kernel refuses
 	return unsafe.Slice((*T)(unsafe.Pointer(&mapping[0])), n)
 }
-
-// unmapMemory ends the use of memory that openMemory has returned.
-func unmapMemory[T any](memory []T) {
-	var element T
-	if memory != nil {
-		_ = unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&memory[0])), len(memory)*int(unsafe.Sizeof(element))))
-	}
-}

@@ -3,6 +3,7 @@
 package mpi
 
 import (
+	"encoding/json"
 	"sync/atomic"
 	"unsafe"
 
@@ -105,3 +106,16 @@ func (g *group) share() {
 	comm.Allreduce(g, missing)
 	g.shared.peers, g.shared.all = peers, missing[0] == 0 && own != nil
 }
+
+// address is where other processes of the same system find memory.
+type address struct{ System, Path string }
+
+// pack encodes an address as a message: JSON with blanks up to whole words.
+func pack(at address) []uint32 {
+	data, _ := json.Marshal(at) // has no errors
+	words := make([]uint32, (len(data)+wordBytes-1)/wordBytes)
+	copy(bytesOf(words), append(data, "   "...))
+	return words
+}
+
+func unpack(words []uint32, at *address) error { return json.Unmarshal(bytesOf(words), at) }

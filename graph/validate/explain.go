@@ -15,42 +15,24 @@ import (
 // These methods describe a broken rule, on one thread and in order, so that the message does not depend on the division
 // of work. If they find nothing wrong, the array has changed since.
 
-func (s *search) broken(rule Rule, vertices []graph.Vertex, format string, args ...any) error {
-	return &Violation{rule, s.root, vertices, fmt.Sprintf(format, args...)}
-}
-
 func (s *search) explainTree() error {
 	if p := s.parent[s.root]; p != s.root {
-		return s.broken(RuleTree, []graph.Vertex{s.root}, "the root %d must be its own parent, but %s", s.root, s.describe(p))
+		return brokenRoot(s.root, p, s.vertices)
 	}
 	cycle := s.lowestInCycle()
 	for at, p := range s.parent {
 		if u := graph.Vertex(at); u == cycle {
 			return s.explainCycle(u)
 		} else if p != graph.Unreached && !s.isVertex(p) {
-			return s.broken(RuleTree, []graph.Vertex{u}, "vertex %d has no usable parent: %s", u, s.describe(p))
+			return brokenEntry(s.root, u, p, s.vertices)
 		}
 	}
 	for at, p := range s.parent {
 		if s.isVertex(p) && s.parent[p] == graph.Unreached {
-			return s.broken(RuleTreeLevel, []graph.Vertex{graph.Vertex(at), p},
-				"vertex %d has parent %d, which is unreached, so neither has a level", at, p)
+			return brokenTreeLevel(s.root, graph.Vertex(at), p)
 		}
 	}
-	return fmt.Errorf("validating a search from root %d: the parents changed while they were read, or the tree "+
-		"has 2^31 levels or more; nothing may write to the parents after the search returns", s.root)
-}
-
-func (s *search) describe(p graph.Vertex) string {
-	switch {
-	case p == graph.Unreached:
-		return "it is marked unreached"
-	case p == graph.Unwritten:
-		return "its entry was never written"
-	case s.isVertex(p):
-		return fmt.Sprintf("its parent is %d", p)
-	}
-	return fmt.Sprintf("its parent is %d, which is not one of the vertices 0 to %d", p, s.vertices-1)
+	return errParentsChanged(s.root)
 }
 
 // lowestInCycle returns the lowest vertex that is in a cycle, or -1. It ignores the root, and overwrites the levels.
@@ -83,11 +65,7 @@ func (s *search) explainCycle(low graph.Vertex) error {
 	for u := s.parent[low]; u != low && s.isVertex(u) && n < s.vertices; u = s.parent[u] {
 		n++
 	}
-	if n == 1 {
-		return s.broken(RuleTree, []graph.Vertex{low}, "vertex %d is its own parent, but the root is %d", low, s.root)
-	}
-	return s.broken(RuleTree, []graph.Vertex{low, s.parent[low]},
-		"the parents form a cycle of %d vertices: one is %d, with parent %d", n, low, s.parent[low])
+	return brokenCycle(s.root, low, s.parent[low], n)
 }
 
 // explainTuple describes a breach of rule 3 or 4, or returns nil.
@@ -110,27 +88,23 @@ func (s *search) explainTuple(b *breaches) error {
 		tuple[0] = s.edges[i]
 	}
 	a, z := tuple[0].Ends()
-	if rule == RuleLevel {
-		return s.broken(rule, []graph.Vertex{a, z}, "tuple %d (%d,%d) joins vertex %d on level %d to vertex %d on level %d",
-			i, a, z, a, s.levels[a], z, s.levels[z])
-	}
-	in, out := a, z
-	if s.levels[a] < 0 {
-		in, out = z, a
-	}
-	return s.broken(rule, []graph.Vertex{in, out},
-		"tuple %d (%d,%d) joins vertex %d on level %d to vertex %d, which is unreached", i, a, z, in, s.levels[in], out)
+	return brokenTuple(s.root, rule, i, a, z, s.levels[a], s.levels[z])
 }
 
 // explainPending describes a breach of rule 5 by the lowest vertex whose tree edge is not a tuple, or returns nil.
 func (s *search) explainPending() error {
-	i := slices.IndexFunc(s.pending, func(word uint64) bool { return word != 0 })
-	if i < 0 {
+	child := lowestBit(s.pending)
+	if child == math.MaxInt64 {
 		return nil
 	}
-	child := graph.Vertex(i*64 + bits.TrailingZeros64(s.pending[i]))
-	p := s.parent[child]
-	return s.broken(RuleTuple, []graph.Vertex{child, p},
-		"vertex %d on level %d has parent %d, but neither (%d,%d) nor (%d,%d) is a tuple",
-		child, s.levels[child], p, child, p, p, child)
+	return brokenEdge(s.root, graph.Vertex(child), s.parent[child], s.levels[child])
+}
+
+// lowestBit returns the first bit of a bitmap that is set, or math.MaxInt64.
+func lowestBit(bitmap []uint64) int64 {
+	i := slices.IndexFunc(bitmap, func(word uint64) bool { return word != 0 })
+	if i < 0 {
+		return math.MaxInt64
+	}
+	return int64(i*64 + bits.TrailingZeros64(bitmap[i]))
 }

@@ -4,7 +4,5 @@
 
 package validate
 
-import "github.com/tepsbench/teps/graph"
-
 // hugePages does nothing on systems without a call for huge pages.
-func hugePages[T int32 | uint16 | uint32 | uint64 | graph.Vertex](array []T) []T { return array }
+func hugePages[T any](array []T) []T { return array }

@@ -5,13 +5,11 @@ package validate
 import (
 	"syscall"
 	"unsafe"
-
-	"github.com/tepsbench/teps/graph"
 )
 
 // hugePages asks the system to use huge pages for an array that has not been touched. Validation reads its arrays at
 // random, and on pages of 4 KiB nearly every read of a large array misses the TLB. A refusal is not an error.
-func hugePages[T int32 | uint16 | uint32 | uint64 | graph.Vertex](array []T) []T {
+func hugePages[T any](array []T) []T {
 	const page = 2 << 20
 	bytes := uintptr(len(array)) * unsafe.Sizeof(*new(T))
 	if bytes < 2*page {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 // Levels from parents, in time linear in the vertices, however deep the tree is.
@@ -120,7 +122,7 @@ func (s *search) finishLevels(first, last int64) (reached, depth int64, whole bo
 			}
 			deepest = max(deepest, level)
 			pending |= uint64(unreached+1) << i
-			words[i] = packWord(level, p) &^ uint16(unreached)
+			words[i] = packWord(level, graph.Vertex(base+int64(i)), p) &^ uint16(unreached)
 			if inner>>i&1 == 0 {
 				levels[i] = level
 			}

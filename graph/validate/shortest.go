@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
-	"slices"
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
@@ -115,10 +113,6 @@ type paths struct {
 	distance []float32
 }
 
-func (p *paths) breach(rule Rule, vertices []graph.Vertex, format string, args ...any) error {
-	return &Violation{rule, p.root, vertices, fmt.Sprintf(format, args...)}
-}
-
 // checkDistances checks rule 2. Later passes may then compare distances: none is NaN, -0 or negative.
 func (p *paths) checkDistances(ctx context.Context) error {
 	bad := noTuple()
@@ -153,7 +147,7 @@ func (p *paths) checkDistances(ctx context.Context) error {
 	case p.parent[v] == graph.Unreached:
 		want = "it is marked unreached: want +Inf"
 	}
-	return p.breach(RulePathDistance, []graph.Vertex{graph.Vertex(v)},
+	return broken(RulePathDistance, p.root, []graph.Vertex{graph.Vertex(v)},
 		"the distance of vertex %d is %v, and %s", v, d, want)
 }
 
@@ -266,22 +260,22 @@ func (p *paths) explainWeighted(ctx context.Context, b *breaches) error {
 		a, z = z, a
 	}
 	if rule == RulePathSpan {
-		return p.breach(rule, []graph.Vertex{a, z},
+		return broken(rule, p.root, []graph.Vertex{a, z},
 			"tuple %d joins vertex %d at distance %v to vertex %d, which is unreached", i, a, p.distance[a], z)
 	}
-	return p.breach(rule, []graph.Vertex{a, z}, "tuple %d of weight %v joins vertex %d at distance %v to vertex %d at "+
-		"distance %v, which is more than their sum %v", i, weights[0], a, p.distance[a], z, p.distance[z],
+	return broken(rule, p.root, []graph.Vertex{a, z}, "tuple %d of weight %v joins vertex %d at distance %v to vertex "+
+		"%d at distance %v, which is more than their sum %v", i, weights[0], a, p.distance[a], z, p.distance[z],
 		p.distance[a]+weights[0])
 }
 
 // explainTreeEdge describes a breach of rule 5 by the lowest vertex, or returns nil.
 func (p *paths) explainTreeEdge() error {
-	i := slices.IndexFunc(p.pending, func(word uint64) bool { return word != 0 })
-	if i < 0 {
+	at := lowestBit(p.pending)
+	if at == math.MaxInt64 {
 		return nil
 	}
-	v := graph.Vertex(i*64 + bits.TrailingZeros64(p.pending[i]))
+	v := graph.Vertex(at)
 	u := p.parent[v]
-	return p.breach(RulePathTuple, []graph.Vertex{v, u}, "vertex %d at distance %v has parent %d at distance %v, but no "+
-		"tuple of the two has a weight that gives this sum", v, p.distance[v], u, p.distance[u])
+	return broken(RulePathTuple, p.root, []graph.Vertex{v, u}, "vertex %d at distance %v has parent %d at distance %v, "+
+		"but no tuple of the two has a weight that gives this sum", v, p.distance[v], u, p.distance[u])
 }

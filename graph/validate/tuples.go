@@ -13,14 +13,15 @@ import (
 )
 
 // The pass over the tuples. One random read for each end dominates the cost of validation, so each reads 16 bits, a
-// word: the vertex's level plus two in the high byte, or 0 for an unreached vertex, and the lowest bits of its parent's
-// label in the low byte. Two words show whether the levels of a tuple are in order and, with one false alarm in 256,
-// whether one end is the parent of the other. scanPlain handles deeper trees and labels of more than 32 bits.
+// word: the vertex's level plus two in the high byte, or 0 for an unreached vertex, and a key in the low byte. The key
+// of a vertex is the low byte of its label xor that of its parent's, and the key of a tuple is the same for its two
+// ends. Two words and a key show whether the levels of a tuple are in order and, with one false alarm in 256, whether
+// one end is the parent of the other. scanPlain handles deeper trees and labels of more than 32 bits.
 //
 // A thread works on a block of tuples in separate loops with hardly any unpredictable branch, so that the cache misses
 // of many tuples overlap: gather the words of both ends; compare four pairs of words at a time, as lanes of a 64-bit
-// word, and note where the low bytes agree; collect those tuples. After some thousands of collected tuples, look up all
-// their parents at once, and mark the tree edges.
+// word, and note where the keys agree; collect those tuples. After some thousands of collected tuples, look up all
+// their parents at once, and mark the tree edges. A Part (part_tuples.go) shares all of this but gathering.
 
 const (
 	blockTuples = 256
@@ -35,10 +36,13 @@ const (
 	byteCarry = 0x0100 * lanes
 )
 
-// packWord makes the word of a vertex on level with parent p. The word is invalid for a level above maxWordLevel.
-func packWord(level int32, p graph.Vertex) uint16 {
-	return uint16(level+levelBias)<<8 | uint16(uint8(p))
+// packWord makes the word of vertex v on level with parent p. The word is invalid for a level above maxWordLevel.
+func packWord(level int32, v, p graph.Vertex) uint16 {
+	return uint16(level+levelBias)<<8 | uint16(uint8(v)^uint8(p))
 }
+
+// pair is a tuple whose ends have 32-bit numbers.
+type pair struct{ u, v uint32 }
 
 // scanner is one thread's share of a pass over the tuples.
 type scanner struct {
@@ -47,14 +51,15 @@ type scanner struct {
 	nHits     int          // number of hits in use
 	made      []graph.Edge // tuples from source
 	weights   []float32    // of made
+	remote    []uint64     // of a Part: hits whose child is a ghost
 
-	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the low byte of v, so that the byte is
-	// zero where u may be the child of v; wordsV is the same with u and v swapped.
+	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the tuple's key, so that the byte is
+	// zero where u may be the child of v; wordsV is the same for v.
 	wordsU, wordsV [2 * blockTuples]byte
 	groups         [blockTuples / 4]group
 
-	// Tuples that may be tree edges: the possible child in the high half, the possible parent in the low half. This is the
-	// last field because its end is hardly ever written, and the next thread's scanner begins in that cache line.
+	// Tuples that may be tree edges: the possible child in the high half, the possible parent in the low half. This is
+	// the last field because its end is hardly ever written, and the next thread's scanner begins in that cache line.
 	hits [poolHits + 2*blockTuples]uint64
 }
 
@@ -159,20 +164,17 @@ func (s *scanner) scanWords(edges []graph.Edge, words []uint16, parent []uint32,
 		}
 		block := edges[:min(blockTuples, len(edges))]
 		edges = edges[len(block):]
-		if !s.gather(block, words) {
+		if !s.gather(block, words) || !s.collect(len(block), func(i int) pair {
+			u, v, _ := block[i].Ends32()
+			return pair{u, v}
+		}) {
 			return false
 		}
-		groups, good := s.compare(len(block))
-		if !good {
-			return false
-		}
-		s.collect(block, s.groups[:groups])
 	}
 	return true
 }
 
-// gather fills wordsU and wordsV, up to a multiple of four lanes, and counts self-loops. It returns false for a bad
-// label.
+// gather fills wordsU and wordsV and counts self-loops. It returns false for a bad label.
 func (s *scanner) gather(block []graph.Edge, words []uint16) bool {
 	for i := range block {
 		u32, v32, ok := block[i].Ends32()
@@ -183,15 +185,34 @@ func (s *scanner) gather(block []graph.Edge, words []uint16) bool {
 		if u == v && words[u] != 0 {
 			s.selfLoops++
 		}
-		lane := 2 * (i % blockTuples)
-		binary.LittleEndian.PutUint16(s.wordsU[lane:], words[u]^uint16(uint8(v)))
-		binary.LittleEndian.PutUint16(s.wordsV[lane:], words[v]^uint16(uint8(u)))
+		lane, key := 2*(i%blockTuples), uint16(uint8(u^v))
+		binary.LittleEndian.PutUint16(s.wordsU[lane:], words[u]^key)
+		binary.LittleEndian.PutUint16(s.wordsV[lane:], words[v]^key)
 	}
-	for i := len(block); i%4 != 0; i++ { // lanes without a tuple: same level, not a tree edge, not unreached
+	return true
+}
+
+// collect adds the tuples of a gathered block that may be tree edges to hits. It returns false if a tuple breaks rule 3
+// or 4.
+func (s *scanner) collect(n int, ends func(i int) pair) bool {
+	for i := n; i%4 != 0; i++ { // lanes without a tuple: same level, not a tree edge, not unreached
 		binary.LittleEndian.PutUint16(s.wordsU[2*i:], 0x0101)
 		binary.LittleEndian.PutUint16(s.wordsV[2*i:], 0x0101)
 	}
-	return true
+	groups, good := s.compare(n)
+	at := s.nHits
+	for i := range s.groups[:groups] {
+		g := &s.groups[i]
+		for hit := g.hit; hit != 0; hit &= hit - 1 {
+			bit := bits.TrailingZeros64(hit) // lane*16, + 4 if v may be the child
+			t := ends(g.first + bit/16)
+			swap := (t.u ^ t.v) & -uint32(bit/4%2)
+			s.hits[at] = uint64(t.u^swap)<<32 | uint64(t.v^swap)
+			at++
+		}
+	}
+	s.nHits = at
+	return good
 }
 
 // compare looks at the lanes of a block of n tuples. It returns the groups it wrote, and whether all levels are in
@@ -204,8 +225,8 @@ func (s *scanner) compare(n int) (groups int, good bool) {
 		wordV := binary.LittleEndian.Uint64(s.wordsV[lane:])
 		levelU, levelV := wordU>>8&lowBytes, wordV>>8&lowBytes
 
-		// In each lane, the difference of the levels plus one, then a high bit unless that is 0, 1 or 2. The 0x4000 keeps
-		// lanes from borrowing from each other.
+		// In each lane, the difference of the levels plus one, then a high bit unless that is 0, 1 or 2. The 0x4000
+		// keeps lanes from borrowing from each other.
 		difference := levelU + 0x4001*lanes - levelV
 		wrong |= (difference ^ 0x4000*lanes) + 0x7ffd*lanes
 		if zero := (highBits - levelU) & highBits; zero != 0 {
@@ -217,21 +238,6 @@ func (s *scanner) compare(n int) (groups int, good bool) {
 		groups += int(-hit >> 63) // one if there is a hit: the top bit of a lane is never set
 	}
 	return groups, wrong&highBits == 0
-}
-
-func (s *scanner) collect(block []graph.Edge, groups []group) {
-	n := s.nHits
-	for i := range groups {
-		g := &groups[i]
-		for hit := g.hit; hit != 0; hit &= hit - 1 {
-			at := bits.TrailingZeros64(hit) // lane*16, + 4 if v may be the child
-			u, v, _ := block[g.first+at/16].Ends32()
-			swap := (u ^ v) & -uint32(at/4%2)
-			s.hits[n] = uint64(u^swap)<<32 | uint64(v^swap)
-			n++
-		}
-	}
-	s.nHits = n
 }
 
 // markTreeEdges looks up the parents of the collected hits, and clears the pending bits of those that are tree edges.

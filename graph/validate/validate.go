@@ -19,7 +19,10 @@
 // levels.go derives the level of each vertex, its distance from the root in the tree, from the parents alone, and
 // checks rules 1 and 2. tuples.go streams the tuples once, compares the levels of both ends (rules 3 and 4), and clears
 // a bit of each vertex whose tree edge it finds (rule 5). Both only detect that a rule is broken; explain.go then
-// searches for the vertex or tuple on one thread.
+// searches for the vertex or tuple on one thread. violation.go has the texts.
+//
+// A graph that is too large for one process has a validator of several parts (part.go, exchange.go), with the same
+// rules and verdicts. It shares the scan of the tuples, but derives levels by rounds between the parts.
 //
 // The validator returns and does not panic whatever the parents are, even if a faulty engine still writes to them; the
 // verdict then mixes several moments.
@@ -35,43 +38,6 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 )
-
-// Rule is one of the five rules of the specification, 1 to 5, or one of those for kernel 3 (shortest.go).
-type Rule int
-
-const (
-	RuleTree Rule = 1 + iota
-	RuleTreeLevel
-	RuleLevel
-	RuleSpan
-	RuleTuple
-)
-
-// String returns the text of the rule.
-func (r Rule) String() string {
-	if r >= RulePathTree {
-		return r.ofKernel3()
-	}
-	return fmt.Sprintf("rule %d (%s)", int(r), [...]string{
-		RuleTree:      "the parents form a tree",
-		RuleTreeLevel: "each tree edge joins levels that differ by one",
-		RuleLevel:     "each tuple joins levels that differ by at most one",
-		RuleSpan:      "the tree spans the root's component",
-		RuleTuple:     "each tree edge is a tuple",
-	}[r])
-}
-
-// Violation is the error for a parent array that breaks a rule. For rule 1, a wrong parent of the root comes first.
-type Violation struct {
-	Rule     Rule
-	Root     graph.Vertex
-	Vertices []graph.Vertex // a vertex and its parent, or the ends of a tuple
-	Text     string         // description of the breach
-}
-
-func (v *Violation) Error() string {
-	return fmt.Sprintf("the parents from root %d break %v: %s", v.Root, v.Rule, v.Text)
-}
 
 // Tree is the summary of a valid parent array.
 type Tree struct {
@@ -183,13 +149,13 @@ func (v *Validator) checkLabels(ctx context.Context, part []graph.Edge, base int
 // Bytes returns the memory of a Validator in bytes, without tuples, parents, and up to 800 KB per thread.
 func Bytes(vertices int64) int64 { return (4+2+4)*vertices + 3*8*((vertices+63)/64) }
 
-// Joined returns a bitmap of the vertices that a tuple joins to another one, v at bit v%64 of word v/64. It may be
-// changed.
-func (v *Validator) Joined() []uint64 { return v.joined }
-
 // Overwrite fills a parent array with graph.Unwritten before a search.
 func (v *Validator) Overwrite(parent []graph.Vertex) {
-	_, _ = v.overVertices(context.Background(), func(first, last int64) bool {
+	overwrite(parent, len(v.scanners), v.vertexGrain)
+}
+
+func overwrite(parent []graph.Vertex, threads int, grain int64) {
+	_, _ = graph.Parallel(context.Background(), threads, int64(len(parent)), grain, func(_ int, first, last int64) bool {
 		for i := range parent[first:last] {
 			parent[first:last][i] = graph.Unwritten
 		}
@@ -238,7 +204,7 @@ func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph
 		for u := first; u < last; u++ {
 			v.levels[u], v.words[u] = -1, 0
 			if parent[u] >= 0 { // all reached vertices count as one level
-				v.levels[u], v.words[u] = 0, packWord(0, parent[u])
+				v.levels[u], v.words[u] = 0, packWord(0, graph.Vertex(u), parent[u])
 				n++
 			}
 		}

@@ -23,13 +23,14 @@ const (
 	killTime  = 5 * time.Second        // dying after SIGKILL; a program that hangs inside a driver may never die
 )
 
-// A Process is a program that Start has started. Its methods may be called by several goroutines.
+// A Process is a program that Start has started or Adopt watches. Its methods may be called by several goroutines.
 type Process struct {
-	cmd    *exec.Cmd
-	mark   string // in the environment of the program and of everything that it starts
-	exited chan struct{}
-	err    error       // of cmd.Wait, set before exited is closed
-	killed atomic.Bool // by Kill
+	cmd     *exec.Cmd // nil if it was adopted
+	adopted int       // its process ID
+	mark    string    // in the environment of the program and what it starts
+	exited  chan struct{}
+	err     error       // of cmd.Wait, set before exited is closed
+	killed  atomic.Bool // by Kill
 }
 
 // Start starts cmd. The kernel sends it the signal orphaned when this process dies. A cmd made by exec.CommandContext
@@ -57,12 +58,7 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 			return
 		}
 		p.err = cmd.Wait()
-		_ = p.Signal(syscall.SIGKILL) // whatever it left behind
-		p.killOrphans()
-		if atEnd != nil {
-			atEnd()
-		}
-		close(p.exited)
+		p.end(atEnd)
 	}()
 	if err := <-started; err != nil {
 		return nil, err
@@ -70,8 +66,26 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 	return p, nil
 }
 
+// end cleans up after the program has ended.
+func (p *Process) end(atEnd func()) {
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // whatever it left behind
+	p.killOrphans()
+	if atEnd != nil {
+		atEnd()
+	}
+	close(p.exited)
+}
+
 // PID returns the process ID of the program, which is also the ID of its process group.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
+func (p *Process) PID() int {
+	if p.cmd == nil {
+		return p.adopted
+	}
+	return p.cmd.Process.Pid
+}
+
+// Mark returns the variable, as NAME=VALUE, by which processes of the program are recognized.
+func (p *Process) Mark() string { return p.mark }
 
 // Exited returns a channel that is closed when the program has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
@@ -101,8 +115,15 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Signal sends a signal to the process group. A group that no longer exists is an error.
-func (p *Process) Signal(s syscall.Signal) error { return syscall.Kill(-p.PID(), s) }
+// Signal sends a signal to the process group. A group that no longer exists is an error. An adopted process may have no
+// group of its own yet.
+func (p *Process) Signal(s syscall.Signal) error {
+	err := syscall.Kill(-p.PID(), s)
+	if err == syscall.ESRCH && p.cmd == nil && !p.HasExited() {
+		err = syscall.Kill(p.PID(), s)
+	}
+	return err
+}
 
 // Thaw continues a program that Freeze has stopped.
 func (p *Process) Thaw() { _ = p.Signal(syscall.SIGCONT) }
@@ -131,6 +152,9 @@ func (p *Process) Stop(leave, patience time.Duration) bool {
 
 // State describes how the program ended, such as "exit status 1". It may be called only once Exited is closed.
 func (p *Process) State() string {
+	if p.cmd == nil {
+		return "its process ended"
+	}
 	state := p.cmd.ProcessState
 	if state == nil {
 		return fmt.Sprintf("unknown state: %v", p.err)

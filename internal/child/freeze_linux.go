@@ -19,6 +19,12 @@ func (p *Process) Freeze() {
 		return
 	}
 	for start := time.Now(); time.Since(start) < freezeTime; time.Sleep(20 * time.Microsecond) {
+		if p.cmd == nil { // not a child
+			if p.hasStopped() {
+				return
+			}
+			continue
+		}
 		var info unix.Siginfo
 		if unix.Waitid(unix.P_PID, p.PID(), &info, unix.WSTOPPED|unix.WNOHANG, nil) != nil || info.Signo != 0 {
 			return

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -81,6 +82,16 @@ func candidates() (files []string, why string) {
 		return mpich, why + " is set: the launcher is hydra or srun --mpi=pmi2, for MPICH and its kin"
 	}
 	return append([]string{openMPI}, mpich...), "install Open MPI or MPICH, or name the library in TEPS_MPI"
+}
+
+// Launched returns the number of processes of the job in which a launcher has started this one, or 0.
+func Launched() int {
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // Open opens the library that the environment variable TEPS_MPI names, or that of the launcher of this process, or

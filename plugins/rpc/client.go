@@ -40,6 +40,7 @@ type Client struct {
 	shut context.CancelFunc
 
 	frozen   atomic.Bool   // by Freeze
+	part     atomic.Bool   // it is one of several processes of its engine
 	unbuilt  atomic.Bool   // the last Construct has failed, perhaps before the engine could drop its graph
 	slot     chan struct{} // holds an element during a call; guards the following fields
 	lastCall uint64        // ID of a call
@@ -121,9 +122,11 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 	}
 	built, err = exchange(ctx, c, c.engine.Construct, &enginepb.ConstructRequest{
 		Tuples: tuples, ShortestPaths: in.ShortestPaths, Weights: weights, Recipe: recipeToWire(in.Recipe),
-		DeviceTuples: deviceTuplesToWire(in.DeviceTuples), Options: in.Options,
+		DeviceTuples: deviceTuplesToWire(in.DeviceTuples), First: in.First, Options: in.Options,
+		Place: &enginepb.Place{Rank: int64(in.Place.Rank), Size: int64(in.Place.Size)},
 	}, constructionFromWire)
 	if !errors.Is(err, ErrBusy) {
+		c.part.Store(in.Place.Size > 1)
 		c.unbuilt.Store(err != nil)
 	}
 	return built, err
@@ -151,6 +154,9 @@ func (c *Client) Search(
 	}
 	request := &enginepb.SearchRequest{Root: int64(root), Parent: array}
 	return exchange(ctx, c, c.engine.Search, request, func(t *enginepb.Traversal) (plugins.Traversal, error) {
+		if c.part.Load() {
+			return traversalFromWire(t, nil)
+		}
 		return traversalFromWire(t, parent)
 	})
 }
@@ -317,7 +323,7 @@ func (c *Client) cancel(ctx context.Context, start time.Time, returned <-chan st
 
 // explain returns the error of a call that gRPC ended with err.
 func (c *Client) explain(ctx context.Context, err error) error {
-	if answer, ok := fromStatus(err); ok {
+	if answer, ok := FromStatus(err); ok {
 		if errors.Is(answer, context.Canceled) && ctx.Err() != nil {
 			return &engineError{text: answer.Error(), wrapped: []error{ctx.Err(), context.Cause(ctx)}}
 		}

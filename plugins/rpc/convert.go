@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
@@ -53,8 +54,9 @@ func each[A, B any](list []A, convert func(A) B) []B {
 
 func descriptionToWire(d plugins.Description) *enginepb.Description {
 	return &enginepb.Description{
-		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable, WantsRecipe: d.WantsRecipe,
+		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable,
 		MakesTuples: d.MakesTuples, TakesDeviceTuples: d.TakesDeviceTuples, ShortestPaths: d.ShortestPaths,
+		Spreads: d.Spreads,
 		Devices: each(d.Devices, func(d plugins.Device) *enginepb.Device {
 			return &enginepb.Device{
 				Kind: d.Kind, Name: d.Name, Units: int64(d.Units), MemoryBytes: d.MemoryBytes,
@@ -76,8 +78,8 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 	limits := d.GetLimits()
 	description := plugins.Description{
 		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(),
-		Unavailable: d.GetUnavailable(), WantsRecipe: d.GetWantsRecipe(), MakesTuples: d.GetMakesTuples(),
-		TakesDeviceTuples: d.GetTakesDeviceTuples(), ShortestPaths: d.GetShortestPaths(),
+		Unavailable: d.GetUnavailable(), MakesTuples: d.GetMakesTuples(),
+		TakesDeviceTuples: d.GetTakesDeviceTuples(), ShortestPaths: d.GetShortestPaths(), Spreads: d.GetSpreads(),
 		Devices: each(d.GetDevices(), func(d *enginepb.Device) plugins.Device {
 			return plugins.Device{
 				Kind: d.GetKind(), Name: d.GetName(), Units: int(d.GetUnits()), MemoryBytes: d.GetMemoryBytes(),
@@ -135,6 +137,10 @@ func deviceTuplesFromWire(t *enginepb.DeviceTuples) *plugins.DeviceTuples {
 	return &plugins.DeviceTuples{Handle: t.GetHandle(), Count: t.GetCount()}
 }
 
+func placeFromWire(p *enginepb.Place) plugins.Place {
+	return plugins.Place{Rank: int(p.GetRank()), Size: int(p.GetSize())}
+}
+
 func constructionToWire(c plugins.Construction) *enginepb.Construction {
 	return &enginepb.Construction{
 		ElapsedNs: int64(c.Elapsed), Bytes: c.Bytes, Entries: countToWire(c.Entries), Phases: each(c.Phases, phaseToWire),
@@ -178,7 +184,8 @@ func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
 	}
 }
 
-// traversalFromWire needs the parents that a kernel 2 has written; for kernel 3 they are nil.
+// traversalFromWire needs the parents that a kernel 2 has written; for kernel 3, and for one of several processes of an
+// engine, they are nil.
 func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Traversal, error) {
 	traversal := plugins.Traversal{
 		Elapsed: time.Duration(t.GetElapsedNs()), Phases: each(t.GetPhases(), phaseFromWire),
@@ -272,6 +279,12 @@ func failureKinds() map[enginepb.Failure_Kind]error {
 		enginepb.Failure_KIND_CANCELED:        context.Canceled,
 		enginepb.Failure_KIND_SEGMENT:         ErrSegment,
 		enginepb.Failure_KIND_ANSWER:          ErrAnswer,
+		enginepb.Failure_KIND_CRASHED:         ErrCrashed,
+		enginepb.Failure_KIND_HUNG:            ErrHung,
+		enginepb.Failure_KIND_PROGRAM:         ErrProgram,
+		enginepb.Failure_KIND_CHECKSUM:        ErrChecksum,
+		enginepb.Failure_KIND_HANDSHAKE:       ErrHandshake,
+		enginepb.Failure_KIND_UNSUPPORTED:     errors.ErrUnsupported,
 	}
 }
 
@@ -291,7 +304,9 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-func toStatus(err error) error {
+// ToStatus returns a gRPC status with the text of err, from which FromStatus makes an error that wraps the same errors
+// of package plugins, and the same *validate.Violation.
+func ToStatus(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -299,6 +314,12 @@ func toStatus(err error) error {
 	for kind, sentinel := range failureKinds() {
 		if errors.Is(err, sentinel) {
 			failure.Kinds = append(failure.Kinds, kind)
+		}
+	}
+	if v := (*validate.Violation)(nil); errors.As(err, &v) {
+		failure.Violation = &enginepb.Violation{
+			Rule: int64(v.Rule), Root: int64(v.Root), Text: printable(v.Text),
+			Vertices: each(v.Vertices, func(v graph.Vertex) int64 { return int64(v) }),
 		}
 	}
 	s, detailErr := status.New(codes.Unknown, printable(err.Error())).WithDetails(failure)
@@ -316,8 +337,8 @@ type engineError struct {
 func (e *engineError) Error() string   { return e.text }
 func (e *engineError) Unwrap() []error { return e.wrapped }
 
-// fromStatus returns the error of the engine in a gRPC status. ok is false if the connection has failed instead.
-func fromStatus(err error) (answer error, ok bool) {
+// FromStatus returns the error in a gRPC status of ToStatus. ok is false if the connection has failed instead.
+func FromStatus(err error) (answer error, ok bool) {
 	s, _ := status.FromError(err)
 	for _, detail := range s.Details() {
 		failure, is := detail.(*enginepb.Failure)
@@ -329,6 +350,12 @@ func fromStatus(err error) (answer error, ok bool) {
 			if slices.Contains(failure.Kinds, kind) {
 				e.wrapped = append(e.wrapped, sentinel)
 			}
+		}
+		if v := failure.GetViolation(); v != nil {
+			e.wrapped = append(e.wrapped, &validate.Violation{
+				Rule: validate.Rule(v.GetRule()), Root: graph.Vertex(v.GetRoot()), Text: printable(v.GetText()),
+				Vertices: each(v.GetVertices(), func(v int64) graph.Vertex { return graph.Vertex(v) }),
+			})
 		}
 		return e, true
 	}

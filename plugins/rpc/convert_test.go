@@ -132,7 +132,7 @@ func TestFailuresCrossTheWire(t *testing.T) {
 		{errors.New("\xff"), "?"},
 		{errors.New(strings.Repeat("x", 1<<20)), strings.Repeat("x", maxText) + " ..."},
 	} {
-		got, ok := fromStatus(toStatus(c.sent))
+		got, ok := FromStatus(ToStatus(c.sent))
 		if !ok || got.Error() != c.words {
 			t.Errorf("got %v (an answer: %v), want %q", got, ok, c.words)
 		}
@@ -144,16 +144,16 @@ func TestFailuresCrossTheWire(t *testing.T) {
 	}
 	for _, sentinel := range failureKinds() {
 		for _, other := range failureKinds() {
-			got, ok := fromStatus(toStatus(sentinel))
+			got, ok := FromStatus(ToStatus(sentinel))
 			if !ok || errors.Is(got, other) != (sentinel == other) {
 				t.Errorf("%v has become %v", sentinel, got)
 			}
 		}
 	}
-	if toStatus(nil) != nil {
+	if ToStatus(nil) != nil {
 		t.Error("nil has become an error")
 	}
-	if _, ok := fromStatus(io.EOF); ok {
+	if _, ok := FromStatus(io.EOF); ok {
 		t.Error("a fault of the transport was taken for an answer")
 	}
 }

@@ -65,7 +65,8 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 	client := &Client{
 		host: h, file: file, key: key, slot: make(chan struct{}, 1),
 		process: &process{
-			cmd: exec.Command(program, p.Args...), logger: h.logger.With("engine", p.Name), tail: child.NewTail(),
+			cmd: exec.Command(program, p.Args...), start: p.Start, logger: h.logger.With("engine", p.Name),
+			tail: child.NewTail(),
 			keep: func(source, line string) { h.output.add(h.logger, p.Name, source, line) },
 		},
 	}
@@ -107,7 +108,9 @@ func (c *Client) start(ctx context.Context, dir string) error {
 		HandshakeConfig:  handshakeConfig(),
 		VersionedPlugins: versions(&service{}),
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
-			c.process.cmd.Env = environment(os.Environ(), spec.Env)
+			if c.process.cmd.Env = spec.Env; c.process.start == nil {
+				c.process.cmd.Env = environment(os.Environ(), spec.Env)
+			}
 			return c.process, nil
 		},
 		SkipHostEnv:      true,
@@ -192,6 +195,10 @@ type Program struct {
 	Args    []string // after the program's name
 	Library string   // what the program loads, if that is the engine: its checksum counts
 	SHA256  string   // expected checksum of the engine's file, in hex; empty: any
+	// Start makes a process that exists already run the program; nil: the host starts a child. cmd.Env has only the
+	// variables that the process needs besides its own. When the process has ended and all output has been written to
+	// cmd.Stdout and cmd.Stderr, atEnd must be called.
+	Start func(cmd *exec.Cmd, atEnd func()) (*child.Process, error)
 }
 
 // image is a file when its checksum was taken.

@@ -32,6 +32,7 @@ const (
 // clear messages, and Kill cannot hang.
 type process struct {
 	cmd    *exec.Cmd
+	start  func(cmd *exec.Cmd, atEnd func()) (*child.Process, error) // Program.Start
 	logger *slog.Logger
 	keep   func(source, line string)
 	tail   *child.Tail // for the message about a crash
@@ -68,11 +69,18 @@ func (p *process) Start(context.Context) error {
 	})
 	stderr := child.NewLines(func(line []byte) { p.line(line, "stderr") })
 	p.cmd.Stdout, p.cmd.Stderr = stdout, stderr
-	started, err := child.Start(p.cmd, syscall.SIGKILL, func() {
+	atEnd := func() {
 		reader.CloseWithError(errNoHandshake) // unless go-plugin has read it
 		stdout.Flush()
 		stderr.Flush()
-	})
+	}
+	var started *child.Process
+	var err error
+	if p.start != nil {
+		started, err = p.start(p.cmd, atEnd)
+	} else {
+		started, err = child.Start(p.cmd, syscall.SIGKILL, atEnd)
+	}
 	if err == nil {
 		p.child.Store(started)
 		if p.killed.Load() {

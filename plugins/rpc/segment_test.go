@@ -89,7 +89,7 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 		wire := proto.CloneOf(named)
 		change(wire)
 		_, err := client.engine.Search(context.Background(), &enginepb.SearchRequest{Parent: wire})
-		if answer, ok := fromStatus(err); !ok || !errors.Is(answer, ErrSegment) {
+		if answer, ok := FromStatus(err); !ok || !errors.Is(answer, ErrSegment) {
 			t.Errorf("%s: got %v, want ErrSegment", name, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	plugin "github.com/hashicorp/go-plugin"
+	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 
 	"github.com/tepsbench/teps/graph"
@@ -44,6 +45,7 @@ func serveUntilClosed(engine plugins.Engine, server enginepb.EngineServer) {
 	}
 	stdout, stderr := os.Stdout, os.Stderr
 	go dieWithHost(os.Getppid())
+	go dieWithReader(int(stdout.Fd()))
 
 	// go-plugin replaces os.Stdout and os.Stderr by streams over the connection, which lose the last output of an engine
 	// that ends. They are put back before the first call; the host reads the real ones.
@@ -70,6 +72,27 @@ func dieWithHost(parent int) {
 	for os.Getppid() == parent {
 		time.Sleep(250 * time.Millisecond)
 	}
+	die()
+}
+
+// dieWithReader ends this process when the host, which reads the pipe stdout, is gone. The parent of an engine that a
+// launcher has started is not the host.
+func dieWithReader(stdout int) {
+	for {
+		pipe := []unix.PollFd{{Fd: int32(stdout)}}
+		if _, err := unix.Poll(pipe, -1); err != nil && err != unix.EINTR {
+			return
+		}
+		switch {
+		case pipe[0].Revents&unix.POLLERR != 0:
+			die()
+		case pipe[0].Revents != 0: // not a pipe, or closed
+			return
+		}
+	}
+}
+
+func die() {
 	if syscall.Getpgrp() == os.Getpid() {
 		_ = syscall.Kill(0, syscall.SIGKILL) // this process and what it has started
 	}
@@ -81,6 +104,7 @@ func dieWithHost(parent int) {
 type server struct {
 	enginepb.UnimplementedEngineServer
 	engine plugins.Engine
+	part   bool // it is one of several processes
 
 	call sync.Mutex                // held by the running call; guards kept
 	kept map[segmentKind]keptShare // of the last call with segments that stay mapped
@@ -114,7 +138,7 @@ func answer[T, W any](ctx context.Context, s *server, id uint64, do func(ctx con
 		reply = write(result)
 		_, err = read(reply)
 	}
-	return reply, toStatus(err)
+	return reply, ToStatus(err)
 }
 
 func (s *server) Cancel(_ context.Context, request *enginepb.CancelRequest) (*enginepb.CancelReply, error) {
@@ -140,10 +164,12 @@ func (s *server) Construct(ctx context.Context, request *enginepb.ConstructReque
 					Tuples: tuples, ShortestPaths: request.GetShortestPaths(), Weights: weights,
 					Recipe:       recipeFromWire(request.GetRecipe()),
 					DeviceTuples: deviceTuplesFromWire(request.GetDeviceTuples()), Options: request.GetOptions(),
+					Place: placeFromWire(request.GetPlace()), First: request.GetFirst(),
 				})
 				return err
 			})
 		})
+		s.part = request.GetPlace().GetSize() > 1
 		return c, err
 	}, constructionToWire, constructionFromWire)
 }
@@ -175,7 +201,12 @@ func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*
 			return t, err
 		}
 		return s.engine.Search(ctx, graph.Vertex(request.GetRoot()), parent)
-	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(t, parent) })
+	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) {
+		if s.part {
+			return traversalFromWire(t, nil)
+		}
+		return traversalFromWire(t, parent)
+	})
 }
 
 // keptShare is a segment that stays mapped after a call.
@@ -244,5 +275,5 @@ func (s *server) repeat(ctx context.Context, request *enginepb.RepeatRequest,
 }
 
 func (s *server) Close(context.Context, *enginepb.CloseRequest) (*enginepb.CloseReply, error) {
-	return &enginepb.CloseReply{}, toStatus(s.engine.Close())
+	return &enginepb.CloseReply{}, ToStatus(s.engine.Close())
 }

@@ -73,7 +73,7 @@ func (x Level_Direction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Level_Direction.Descriptor instead.
 func (Level_Direction) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{29, 0}
+	return file_engine_proto_rawDescGZIP(), []int{30, 0}
 }
 
 type Failure_Kind int32
@@ -91,6 +91,13 @@ const (
 	Failure_KIND_CANCELED        Failure_Kind = 9
 	Failure_KIND_SEGMENT         Failure_Kind = 10 // the shared memory could not be mapped
 	Failure_KIND_ANSWER          Failure_Kind = 11 // the engine's answer is impossible or too large, and was not sent
+	// Faults of an engine's process, from the node of a cluster that opened it.
+	Failure_KIND_CRASHED     Failure_Kind = 12
+	Failure_KIND_HUNG        Failure_Kind = 13
+	Failure_KIND_PROGRAM     Failure_Kind = 14
+	Failure_KIND_CHECKSUM    Failure_Kind = 15
+	Failure_KIND_HANDSHAKE   Failure_Kind = 16
+	Failure_KIND_UNSUPPORTED Failure_Kind = 17
 )
 
 // Enum value maps for Failure_Kind.
@@ -108,6 +115,12 @@ var (
 		9:  "KIND_CANCELED",
 		10: "KIND_SEGMENT",
 		11: "KIND_ANSWER",
+		12: "KIND_CRASHED",
+		13: "KIND_HUNG",
+		14: "KIND_PROGRAM",
+		15: "KIND_CHECKSUM",
+		16: "KIND_HANDSHAKE",
+		17: "KIND_UNSUPPORTED",
 	}
 	Failure_Kind_value = map[string]int32{
 		"KIND_OTHER":           0,
@@ -122,6 +135,12 @@ var (
 		"KIND_CANCELED":        9,
 		"KIND_SEGMENT":         10,
 		"KIND_ANSWER":          11,
+		"KIND_CRASHED":         12,
+		"KIND_HUNG":            13,
+		"KIND_PROGRAM":         14,
+		"KIND_CHECKSUM":        15,
+		"KIND_HANDSHAKE":       16,
+		"KIND_UNSUPPORTED":     17,
 	}
 )
 
@@ -149,7 +168,7 @@ func (x Failure_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Failure_Kind.Descriptor instead.
 func (Failure_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{33, 0}
+	return file_engine_proto_rawDescGZIP(), []int{34, 0}
 }
 
 type DescribeRequest struct {
@@ -205,6 +224,8 @@ type ConstructRequest struct {
 	DeviceTuples  *DeviceTuples          `protobuf:"bytes,5,opt,name=device_tuples,json=deviceTuples,proto3" json:"device_tuples,omitempty"`     // instead of tuples
 	ShortestPaths bool                   `protobuf:"varint,6,opt,name=shortest_paths,json=shortestPaths,proto3" json:"shortest_paths,omitempty"` // build for kernel 3, too
 	Weights       *Segment               `protobuf:"bytes,7,opt,name=weights,proto3" json:"weights,omitempty"`                                   // float32 numbers; absent: no tuples, or not for kernel 3
+	Place         *Place                 `protobuf:"bytes,8,opt,name=place,proto3" json:"place,omitempty"`                                       // absent: the only process of the engine
+	First         int64                  `protobuf:"varint,9,opt,name=first,proto3" json:"first,omitempty"`                                      // position of the first tuple in the whole list
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -288,6 +309,73 @@ func (x *ConstructRequest) GetWeights() *Segment {
 	return nil
 }
 
+func (x *ConstructRequest) GetPlace() *Place {
+	if x != nil {
+		return x.Place
+	}
+	return nil
+}
+
+func (x *ConstructRequest) GetFirst() int64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+// Place is a process among those of an engine.
+type Place struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rank          int64                  `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
+	Size          int64                  `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Place) Reset() {
+	*x = Place{}
+	mi := &file_engine_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Place) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Place) ProtoMessage() {}
+
+func (x *Place) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Place.ProtoReflect.Descriptor instead.
+func (*Place) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Place) GetRank() int64 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *Place) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
 type SearchRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
@@ -300,7 +388,7 @@ type SearchRequest struct {
 
 func (x *SearchRequest) Reset() {
 	*x = SearchRequest{}
-	mi := &file_engine_proto_msgTypes[2]
+	mi := &file_engine_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -312,7 +400,7 @@ func (x *SearchRequest) String() string {
 func (*SearchRequest) ProtoMessage() {}
 
 func (x *SearchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[2]
+	mi := &file_engine_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -325,7 +413,7 @@ func (x *SearchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRequest.ProtoReflect.Descriptor instead.
 func (*SearchRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{2}
+	return file_engine_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *SearchRequest) GetCallId() uint64 {
@@ -369,7 +457,7 @@ type RepeatRequest struct {
 
 func (x *RepeatRequest) Reset() {
 	*x = RepeatRequest{}
-	mi := &file_engine_proto_msgTypes[3]
+	mi := &file_engine_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -381,7 +469,7 @@ func (x *RepeatRequest) String() string {
 func (*RepeatRequest) ProtoMessage() {}
 
 func (x *RepeatRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[3]
+	mi := &file_engine_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -394,7 +482,7 @@ func (x *RepeatRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepeatRequest.ProtoReflect.Descriptor instead.
 func (*RepeatRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{3}
+	return file_engine_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RepeatRequest) GetCallId() uint64 {
@@ -441,7 +529,7 @@ type RepeatReply struct {
 
 func (x *RepeatReply) Reset() {
 	*x = RepeatReply{}
-	mi := &file_engine_proto_msgTypes[4]
+	mi := &file_engine_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +541,7 @@ func (x *RepeatReply) String() string {
 func (*RepeatReply) ProtoMessage() {}
 
 func (x *RepeatReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[4]
+	mi := &file_engine_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,7 +554,7 @@ func (x *RepeatReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepeatReply.ProtoReflect.Descriptor instead.
 func (*RepeatReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{4}
+	return file_engine_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RepeatReply) GetSearches() int64 {
@@ -488,7 +576,7 @@ type GenerateRequest struct {
 
 func (x *GenerateRequest) Reset() {
 	*x = GenerateRequest{}
-	mi := &file_engine_proto_msgTypes[5]
+	mi := &file_engine_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +588,7 @@ func (x *GenerateRequest) String() string {
 func (*GenerateRequest) ProtoMessage() {}
 
 func (x *GenerateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[5]
+	mi := &file_engine_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +601,7 @@ func (x *GenerateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateRequest.ProtoReflect.Descriptor instead.
 func (*GenerateRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{5}
+	return file_engine_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GenerateRequest) GetCallId() uint64 {
@@ -552,7 +640,7 @@ type GenerateReply struct {
 
 func (x *GenerateReply) Reset() {
 	*x = GenerateReply{}
-	mi := &file_engine_proto_msgTypes[6]
+	mi := &file_engine_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -564,7 +652,7 @@ func (x *GenerateReply) String() string {
 func (*GenerateReply) ProtoMessage() {}
 
 func (x *GenerateReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[6]
+	mi := &file_engine_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -577,7 +665,7 @@ func (x *GenerateReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateReply.ProtoReflect.Descriptor instead.
 func (*GenerateReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{6}
+	return file_engine_proto_rawDescGZIP(), []int{7}
 }
 
 type LendRequest struct {
@@ -590,7 +678,7 @@ type LendRequest struct {
 
 func (x *LendRequest) Reset() {
 	*x = LendRequest{}
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -602,7 +690,7 @@ func (x *LendRequest) String() string {
 func (*LendRequest) ProtoMessage() {}
 
 func (x *LendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[7]
+	mi := &file_engine_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -615,7 +703,7 @@ func (x *LendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LendRequest.ProtoReflect.Descriptor instead.
 func (*LendRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{7}
+	return file_engine_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LendRequest) GetCallId() uint64 {
@@ -641,7 +729,7 @@ type LendReply struct {
 
 func (x *LendReply) Reset() {
 	*x = LendReply{}
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +741,7 @@ func (x *LendReply) String() string {
 func (*LendReply) ProtoMessage() {}
 
 func (x *LendReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[8]
+	mi := &file_engine_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +754,7 @@ func (x *LendReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LendReply.ProtoReflect.Descriptor instead.
 func (*LendReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{8}
+	return file_engine_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LendReply) GetTuples() *DeviceTuples {
@@ -688,7 +776,7 @@ type LoadRequest struct {
 
 func (x *LoadRequest) Reset() {
 	*x = LoadRequest{}
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -700,7 +788,7 @@ func (x *LoadRequest) String() string {
 func (*LoadRequest) ProtoMessage() {}
 
 func (x *LoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[9]
+	mi := &file_engine_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -713,7 +801,7 @@ func (x *LoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadRequest.ProtoReflect.Descriptor instead.
 func (*LoadRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{9}
+	return file_engine_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LoadRequest) GetCallId() uint64 {
@@ -752,7 +840,7 @@ type LoadReply struct {
 
 func (x *LoadReply) Reset() {
 	*x = LoadReply{}
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +852,7 @@ func (x *LoadReply) String() string {
 func (*LoadReply) ProtoMessage() {}
 
 func (x *LoadReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[10]
+	mi := &file_engine_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +865,7 @@ func (x *LoadReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LoadReply.ProtoReflect.Descriptor instead.
 func (*LoadReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{10}
+	return file_engine_proto_rawDescGZIP(), []int{11}
 }
 
 type ValidateRequest struct {
@@ -791,7 +879,7 @@ type ValidateRequest struct {
 
 func (x *ValidateRequest) Reset() {
 	*x = ValidateRequest{}
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -803,7 +891,7 @@ func (x *ValidateRequest) String() string {
 func (*ValidateRequest) ProtoMessage() {}
 
 func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[11]
+	mi := &file_engine_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -816,7 +904,7 @@ func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateRequest.ProtoReflect.Descriptor instead.
 func (*ValidateRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{11}
+	return file_engine_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ValidateRequest) GetCallId() uint64 {
@@ -855,7 +943,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +955,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[12]
+	mi := &file_engine_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +968,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{12}
+	return file_engine_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Verdict) GetReached() int64 {
@@ -933,7 +1021,7 @@ type CloseRequest struct {
 
 func (x *CloseRequest) Reset() {
 	*x = CloseRequest{}
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1033,7 @@ func (x *CloseRequest) String() string {
 func (*CloseRequest) ProtoMessage() {}
 
 func (x *CloseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[13]
+	mi := &file_engine_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1046,7 @@ func (x *CloseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseRequest.ProtoReflect.Descriptor instead.
 func (*CloseRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{13}
+	return file_engine_proto_rawDescGZIP(), []int{14}
 }
 
 type CloseReply struct {
@@ -969,7 +1057,7 @@ type CloseReply struct {
 
 func (x *CloseReply) Reset() {
 	*x = CloseReply{}
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -981,7 +1069,7 @@ func (x *CloseReply) String() string {
 func (*CloseReply) ProtoMessage() {}
 
 func (x *CloseReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[14]
+	mi := &file_engine_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -994,7 +1082,7 @@ func (x *CloseReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseReply.ProtoReflect.Descriptor instead.
 func (*CloseReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{14}
+	return file_engine_proto_rawDescGZIP(), []int{15}
 }
 
 type CancelRequest struct {
@@ -1006,7 +1094,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1106,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[15]
+	mi := &file_engine_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1119,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{15}
+	return file_engine_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CancelRequest) GetCallId() uint64 {
@@ -1049,7 +1137,7 @@ type CancelReply struct {
 
 func (x *CancelReply) Reset() {
 	*x = CancelReply{}
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1061,7 +1149,7 @@ func (x *CancelReply) String() string {
 func (*CancelReply) ProtoMessage() {}
 
 func (x *CancelReply) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[16]
+	mi := &file_engine_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1074,7 +1162,7 @@ func (x *CancelReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReply.ProtoReflect.Descriptor instead.
 func (*CancelReply) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{16}
+	return file_engine_proto_rawDescGZIP(), []int{17}
 }
 
 // Segment is a range of elements in a piece of shared memory.
@@ -1091,7 +1179,7 @@ type Segment struct {
 
 func (x *Segment) Reset() {
 	*x = Segment{}
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1191,7 @@ func (x *Segment) String() string {
 func (*Segment) ProtoMessage() {}
 
 func (x *Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[17]
+	mi := &file_engine_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1204,7 @@ func (x *Segment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Segment.ProtoReflect.Descriptor instead.
 func (*Segment) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{17}
+	return file_engine_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Segment) GetId() uint64 {
@@ -1165,7 +1253,7 @@ type DeviceTuples struct {
 
 func (x *DeviceTuples) Reset() {
 	*x = DeviceTuples{}
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1177,7 +1265,7 @@ func (x *DeviceTuples) String() string {
 func (*DeviceTuples) ProtoMessage() {}
 
 func (x *DeviceTuples) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[18]
+	mi := &file_engine_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1190,7 +1278,7 @@ func (x *DeviceTuples) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeviceTuples.ProtoReflect.Descriptor instead.
 func (*DeviceTuples) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{18}
+	return file_engine_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeviceTuples) GetHandle() []byte {
@@ -1220,7 +1308,7 @@ type Recipe struct {
 
 func (x *Recipe) Reset() {
 	*x = Recipe{}
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1232,7 +1320,7 @@ func (x *Recipe) String() string {
 func (*Recipe) ProtoMessage() {}
 
 func (x *Recipe) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[19]
+	mi := &file_engine_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1245,7 +1333,7 @@ func (x *Recipe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recipe.ProtoReflect.Descriptor instead.
 func (*Recipe) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{19}
+	return file_engine_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Recipe) GetScale() int64 {
@@ -1285,20 +1373,20 @@ type Description struct {
 	Devices     []*Device              `protobuf:"bytes,5,rep,name=devices,proto3" json:"devices,omitempty"`
 	Options     []*Option              `protobuf:"bytes,6,rep,name=options,proto3" json:"options,omitempty"`
 	Memory      *Memory                `protobuf:"bytes,7,opt,name=memory,proto3" json:"memory,omitempty"`
-	WantsRecipe bool                   `protobuf:"varint,8,opt,name=wants_recipe,json=wantsRecipe,proto3" json:"wants_recipe,omitempty"`
 	// The largest graph that Construct accepts. 0 means no limit.
 	Limits            *Limits `protobuf:"bytes,9,opt,name=limits,proto3" json:"limits,omitempty"`
 	MakesTuples       bool    `protobuf:"varint,10,opt,name=makes_tuples,json=makesTuples,proto3" json:"makes_tuples,omitempty"`
 	TakesDeviceTuples bool    `protobuf:"varint,11,opt,name=takes_device_tuples,json=takesDeviceTuples,proto3" json:"takes_device_tuples,omitempty"`
 	ShortestPaths     bool    `protobuf:"varint,12,opt,name=shortest_paths,json=shortestPaths,proto3" json:"shortest_paths,omitempty"` // it has kernel 3
 	PathMemory        *Memory `protobuf:"bytes,13,opt,name=path_memory,json=pathMemory,proto3" json:"path_memory,omitempty"`           // of kernel 3 besides memory
+	Spreads           bool    `protobuf:"varint,14,opt,name=spreads,proto3" json:"spreads,omitempty"`                                  // it may be several processes
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Description) Reset() {
 	*x = Description{}
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1310,7 +1398,7 @@ func (x *Description) String() string {
 func (*Description) ProtoMessage() {}
 
 func (x *Description) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[20]
+	mi := &file_engine_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1323,7 +1411,7 @@ func (x *Description) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Description.ProtoReflect.Descriptor instead.
 func (*Description) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{20}
+	return file_engine_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Description) GetName() string {
@@ -1375,13 +1463,6 @@ func (x *Description) GetMemory() *Memory {
 	return nil
 }
 
-func (x *Description) GetWantsRecipe() bool {
-	if x != nil {
-		return x.WantsRecipe
-	}
-	return false
-}
-
 func (x *Description) GetLimits() *Limits {
 	if x != nil {
 		return x.Limits
@@ -1417,6 +1498,13 @@ func (x *Description) GetPathMemory() *Memory {
 	return nil
 }
 
+func (x *Description) GetSpreads() bool {
+	if x != nil {
+		return x.Spreads
+	}
+	return false
+}
+
 type Limits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Vertices      int64                  `protobuf:"varint,1,opt,name=vertices,proto3" json:"vertices,omitempty"`
@@ -1427,7 +1515,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1527,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[21]
+	mi := &file_engine_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1540,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{21}
+	return file_engine_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Limits) GetVertices() int64 {
@@ -1482,7 +1570,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1582,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[22]
+	mi := &file_engine_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1595,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{22}
+	return file_engine_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Device) GetKind() string {
@@ -1562,7 +1650,7 @@ type Option struct {
 
 func (x *Option) Reset() {
 	*x = Option{}
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1662,7 @@ func (x *Option) String() string {
 func (*Option) ProtoMessage() {}
 
 func (x *Option) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[23]
+	mi := &file_engine_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1675,7 @@ func (x *Option) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Option.ProtoReflect.Descriptor instead.
 func (*Option) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{23}
+	return file_engine_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Option) GetName() string {
@@ -1664,7 +1752,7 @@ type Memory struct {
 
 func (x *Memory) Reset() {
 	*x = Memory{}
-	mi := &file_engine_proto_msgTypes[24]
+	mi := &file_engine_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1764,7 @@ func (x *Memory) String() string {
 func (*Memory) ProtoMessage() {}
 
 func (x *Memory) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[24]
+	mi := &file_engine_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1777,7 @@ func (x *Memory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Memory.ProtoReflect.Descriptor instead.
 func (*Memory) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{24}
+	return file_engine_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Memory) GetFixed() int64 {
@@ -1727,7 +1815,7 @@ type Construction struct {
 
 func (x *Construction) Reset() {
 	*x = Construction{}
-	mi := &file_engine_proto_msgTypes[25]
+	mi := &file_engine_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +1827,7 @@ func (x *Construction) String() string {
 func (*Construction) ProtoMessage() {}
 
 func (x *Construction) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[25]
+	mi := &file_engine_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +1840,7 @@ func (x *Construction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Construction.ProtoReflect.Descriptor instead.
 func (*Construction) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{25}
+	return file_engine_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Construction) GetElapsedNs() int64 {
@@ -1810,7 +1898,7 @@ type Claims struct {
 
 func (x *Claims) Reset() {
 	*x = Claims{}
-	mi := &file_engine_proto_msgTypes[26]
+	mi := &file_engine_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1822,7 +1910,7 @@ func (x *Claims) String() string {
 func (*Claims) ProtoMessage() {}
 
 func (x *Claims) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[26]
+	mi := &file_engine_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1835,7 +1923,7 @@ func (x *Claims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claims.ProtoReflect.Descriptor instead.
 func (*Claims) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{26}
+	return file_engine_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Claims) GetOriginalLabelsInClock() bool {
@@ -1885,7 +1973,7 @@ type Traversal struct {
 
 func (x *Traversal) Reset() {
 	*x = Traversal{}
-	mi := &file_engine_proto_msgTypes[27]
+	mi := &file_engine_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1897,7 +1985,7 @@ func (x *Traversal) String() string {
 func (*Traversal) ProtoMessage() {}
 
 func (x *Traversal) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[27]
+	mi := &file_engine_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1910,7 +1998,7 @@ func (x *Traversal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traversal.ProtoReflect.Descriptor instead.
 func (*Traversal) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{27}
+	return file_engine_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Traversal) GetElapsedNs() int64 {
@@ -1950,7 +2038,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_engine_proto_msgTypes[28]
+	mi := &file_engine_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1962,7 +2050,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[28]
+	mi := &file_engine_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1975,7 +2063,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{28}
+	return file_engine_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Rank) GetPhases() []*Phase {
@@ -2001,7 +2089,7 @@ type Level struct {
 
 func (x *Level) Reset() {
 	*x = Level{}
-	mi := &file_engine_proto_msgTypes[29]
+	mi := &file_engine_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2013,7 +2101,7 @@ func (x *Level) String() string {
 func (*Level) ProtoMessage() {}
 
 func (x *Level) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[29]
+	mi := &file_engine_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2026,7 +2114,7 @@ func (x *Level) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Level.ProtoReflect.Descriptor instead.
 func (*Level) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{29}
+	return file_engine_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Level) GetDirection() Level_Direction {
@@ -2095,7 +2183,7 @@ type Counter struct {
 
 func (x *Counter) Reset() {
 	*x = Counter{}
-	mi := &file_engine_proto_msgTypes[30]
+	mi := &file_engine_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2107,7 +2195,7 @@ func (x *Counter) String() string {
 func (*Counter) ProtoMessage() {}
 
 func (x *Counter) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[30]
+	mi := &file_engine_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2120,7 +2208,7 @@ func (x *Counter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counter.ProtoReflect.Descriptor instead.
 func (*Counter) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{30}
+	return file_engine_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Counter) GetName() string {
@@ -2150,7 +2238,7 @@ type Phase struct {
 
 func (x *Phase) Reset() {
 	*x = Phase{}
-	mi := &file_engine_proto_msgTypes[31]
+	mi := &file_engine_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +2250,7 @@ func (x *Phase) String() string {
 func (*Phase) ProtoMessage() {}
 
 func (x *Phase) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[31]
+	mi := &file_engine_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2263,7 @@ func (x *Phase) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Phase.ProtoReflect.Descriptor instead.
 func (*Phase) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{31}
+	return file_engine_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Phase) GetName() string {
@@ -2223,7 +2311,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_engine_proto_msgTypes[32]
+	mi := &file_engine_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2235,7 +2323,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[32]
+	mi := &file_engine_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2248,7 +2336,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{32}
+	return file_engine_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Fact) GetName() string {
@@ -2270,13 +2358,14 @@ func (x *Fact) GetValue() string {
 type Failure struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kinds         []Failure_Kind         `protobuf:"varint,1,rep,packed,name=kinds,proto3,enum=teps.engine.v1.Failure_Kind" json:"kinds,omitempty"` // empty: none of them
+	Violation     *Violation             `protobuf:"bytes,2,opt,name=violation,proto3" json:"violation,omitempty"`                                  // absent: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_engine_proto_msgTypes[33]
+	mi := &file_engine_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2377,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_engine_proto_msgTypes[33]
+	mi := &file_engine_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2390,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_engine_proto_rawDescGZIP(), []int{33}
+	return file_engine_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Failure) GetKinds() []Failure_Kind {
@@ -2311,13 +2400,89 @@ func (x *Failure) GetKinds() []Failure_Kind {
 	return nil
 }
 
+func (x *Failure) GetViolation() *Violation {
+	if x != nil {
+		return x.Violation
+	}
+	return nil
+}
+
+// Violation is validate.Violation.
+type Violation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rule          int64                  `protobuf:"varint,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	Root          int64                  `protobuf:"varint,2,opt,name=root,proto3" json:"root,omitempty"`
+	Vertices      []int64                `protobuf:"varint,3,rep,packed,name=vertices,proto3" json:"vertices,omitempty"`
+	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Violation) Reset() {
+	*x = Violation{}
+	mi := &file_engine_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Violation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Violation) ProtoMessage() {}
+
+func (x *Violation) ProtoReflect() protoreflect.Message {
+	mi := &file_engine_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Violation.ProtoReflect.Descriptor instead.
+func (*Violation) Descriptor() ([]byte, []int) {
+	return file_engine_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Violation) GetRule() int64 {
+	if x != nil {
+		return x.Rule
+	}
+	return 0
+}
+
+func (x *Violation) GetRoot() int64 {
+	if x != nil {
+		return x.Root
+	}
+	return 0
+}
+
+func (x *Violation) GetVertices() []int64 {
+	if x != nil {
+		return x.Vertices
+	}
+	return nil
+}
+
+func (x *Violation) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 var File_engine_proto protoreflect.FileDescriptor
 
 const file_engine_proto_rawDesc = "" +
 	"\n" +
 	"\fengine.proto\x12\x0eteps.engine.v1\"*\n" +
 	"\x0fDescribeRequest\x12\x17\n" +
-	"\acall_id\x18\x01 \x01(\x04R\x06callId\"\xae\x03\n" +
+	"\acall_id\x18\x01 \x01(\x04R\x06callId\"\xf1\x03\n" +
 	"\x10ConstructRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
 	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12.\n" +
@@ -2325,10 +2490,15 @@ const file_engine_proto_rawDesc = "" +
 	"\aoptions\x18\x04 \x03(\v2-.teps.engine.v1.ConstructRequest.OptionsEntryR\aoptions\x12A\n" +
 	"\rdevice_tuples\x18\x05 \x01(\v2\x1c.teps.engine.v1.DeviceTuplesR\fdeviceTuples\x12%\n" +
 	"\x0eshortest_paths\x18\x06 \x01(\bR\rshortestPaths\x121\n" +
-	"\aweights\x18\a \x01(\v2\x17.teps.engine.v1.SegmentR\aweights\x1a:\n" +
+	"\aweights\x18\a \x01(\v2\x17.teps.engine.v1.SegmentR\aweights\x12+\n" +
+	"\x05place\x18\b \x01(\v2\x15.teps.engine.v1.PlaceR\x05place\x12\x14\n" +
+	"\x05first\x18\t \x01(\x03R\x05first\x1a:\n" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa2\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
+	"\x05Place\x12\x12\n" +
+	"\x04rank\x18\x01 \x01(\x03R\x04rank\x12\x12\n" +
+	"\x04size\x18\x02 \x01(\x03R\x04size\"\xa2\x01\n" +
 	"\rSearchRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x12\n" +
 	"\x04root\x18\x02 \x01(\x03R\x04root\x12/\n" +
@@ -2392,7 +2562,7 @@ const file_engine_proto_rawDesc = "" +
 	"\vedge_factor\x18\x02 \x01(\x03R\n" +
 	"edgeFactor\x12\x14\n" +
 	"\x05seed1\x18\x03 \x01(\x04R\x05seed1\x12\x14\n" +
-	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\x91\x04\n" +
+	"\x05seed2\x18\x04 \x01(\x04R\x05seed2\"\x8e\x04\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -2400,15 +2570,15 @@ const file_engine_proto_rawDesc = "" +
 	"\vunavailable\x18\x04 \x01(\tR\vunavailable\x120\n" +
 	"\adevices\x18\x05 \x03(\v2\x16.teps.engine.v1.DeviceR\adevices\x120\n" +
 	"\aoptions\x18\x06 \x03(\v2\x16.teps.engine.v1.OptionR\aoptions\x12.\n" +
-	"\x06memory\x18\a \x01(\v2\x16.teps.engine.v1.MemoryR\x06memory\x12!\n" +
-	"\fwants_recipe\x18\b \x01(\bR\vwantsRecipe\x12.\n" +
+	"\x06memory\x18\a \x01(\v2\x16.teps.engine.v1.MemoryR\x06memory\x12.\n" +
 	"\x06limits\x18\t \x01(\v2\x16.teps.engine.v1.LimitsR\x06limits\x12!\n" +
 	"\fmakes_tuples\x18\n" +
 	" \x01(\bR\vmakesTuples\x12.\n" +
 	"\x13takes_device_tuples\x18\v \x01(\bR\x11takesDeviceTuples\x12%\n" +
 	"\x0eshortest_paths\x18\f \x01(\bR\rshortestPaths\x127\n" +
 	"\vpath_memory\x18\r \x01(\v2\x16.teps.engine.v1.MemoryR\n" +
-	"pathMemory\"<\n" +
+	"pathMemory\x12\x18\n" +
+	"\aspreads\x18\x0e \x01(\bR\aspreadsJ\x04\b\b\x10\t\"<\n" +
 	"\x06Limits\x12\x1a\n" +
 	"\bvertices\x18\x01 \x01(\x03R\bvertices\x12\x16\n" +
 	"\x06tuples\x18\x02 \x01(\x03R\x06tuples\"\x99\x01\n" +
@@ -2492,9 +2662,10 @@ const file_engine_proto_rawDesc = "" +
 	"\t_messages\"0\n" +
 	"\x04Fact\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xa0\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xc9\x03\n" +
 	"\aFailure\x122\n" +
-	"\x05kinds\x18\x01 \x03(\x0e2\x1c.teps.engine.v1.Failure.KindR\x05kinds\"\xe0\x01\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x1c.teps.engine.v1.Failure.KindR\x05kinds\x127\n" +
+	"\tviolation\x18\x02 \x01(\v2\x19.teps.engine.v1.ViolationR\tviolation\"\xd0\x02\n" +
 	"\x04Kind\x12\x0e\n" +
 	"\n" +
 	"KIND_OTHER\x10\x00\x12\x14\n" +
@@ -2509,7 +2680,18 @@ const file_engine_proto_rawDesc = "" +
 	"\rKIND_CANCELED\x10\t\x12\x10\n" +
 	"\fKIND_SEGMENT\x10\n" +
 	"\x12\x0f\n" +
-	"\vKIND_ANSWER\x10\v2\xe2\x06\n" +
+	"\vKIND_ANSWER\x10\v\x12\x10\n" +
+	"\fKIND_CRASHED\x10\f\x12\r\n" +
+	"\tKIND_HUNG\x10\r\x12\x10\n" +
+	"\fKIND_PROGRAM\x10\x0e\x12\x11\n" +
+	"\rKIND_CHECKSUM\x10\x0f\x12\x12\n" +
+	"\x0eKIND_HANDSHAKE\x10\x10\x12\x14\n" +
+	"\x10KIND_UNSUPPORTED\x10\x11\"c\n" +
+	"\tViolation\x12\x12\n" +
+	"\x04rule\x18\x01 \x01(\x03R\x04rule\x12\x12\n" +
+	"\x04root\x18\x02 \x01(\x03R\x04root\x12\x1a\n" +
+	"\bvertices\x18\x03 \x03(\x03R\bvertices\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text2\xe2\x06\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
@@ -2537,109 +2719,113 @@ func file_engine_proto_rawDescGZIP() []byte {
 }
 
 var file_engine_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_engine_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_engine_proto_goTypes = []any{
 	(Level_Direction)(0),     // 0: teps.engine.v1.Level.Direction
 	(Failure_Kind)(0),        // 1: teps.engine.v1.Failure.Kind
 	(*DescribeRequest)(nil),  // 2: teps.engine.v1.DescribeRequest
 	(*ConstructRequest)(nil), // 3: teps.engine.v1.ConstructRequest
-	(*SearchRequest)(nil),    // 4: teps.engine.v1.SearchRequest
-	(*RepeatRequest)(nil),    // 5: teps.engine.v1.RepeatRequest
-	(*RepeatReply)(nil),      // 6: teps.engine.v1.RepeatReply
-	(*GenerateRequest)(nil),  // 7: teps.engine.v1.GenerateRequest
-	(*GenerateReply)(nil),    // 8: teps.engine.v1.GenerateReply
-	(*LendRequest)(nil),      // 9: teps.engine.v1.LendRequest
-	(*LendReply)(nil),        // 10: teps.engine.v1.LendReply
-	(*LoadRequest)(nil),      // 11: teps.engine.v1.LoadRequest
-	(*LoadReply)(nil),        // 12: teps.engine.v1.LoadReply
-	(*ValidateRequest)(nil),  // 13: teps.engine.v1.ValidateRequest
-	(*Verdict)(nil),          // 14: teps.engine.v1.Verdict
-	(*CloseRequest)(nil),     // 15: teps.engine.v1.CloseRequest
-	(*CloseReply)(nil),       // 16: teps.engine.v1.CloseReply
-	(*CancelRequest)(nil),    // 17: teps.engine.v1.CancelRequest
-	(*CancelReply)(nil),      // 18: teps.engine.v1.CancelReply
-	(*Segment)(nil),          // 19: teps.engine.v1.Segment
-	(*DeviceTuples)(nil),     // 20: teps.engine.v1.DeviceTuples
-	(*Recipe)(nil),           // 21: teps.engine.v1.Recipe
-	(*Description)(nil),      // 22: teps.engine.v1.Description
-	(*Limits)(nil),           // 23: teps.engine.v1.Limits
-	(*Device)(nil),           // 24: teps.engine.v1.Device
-	(*Option)(nil),           // 25: teps.engine.v1.Option
-	(*Memory)(nil),           // 26: teps.engine.v1.Memory
-	(*Construction)(nil),     // 27: teps.engine.v1.Construction
-	(*Claims)(nil),           // 28: teps.engine.v1.Claims
-	(*Traversal)(nil),        // 29: teps.engine.v1.Traversal
-	(*Rank)(nil),             // 30: teps.engine.v1.Rank
-	(*Level)(nil),            // 31: teps.engine.v1.Level
-	(*Counter)(nil),          // 32: teps.engine.v1.Counter
-	(*Phase)(nil),            // 33: teps.engine.v1.Phase
-	(*Fact)(nil),             // 34: teps.engine.v1.Fact
-	(*Failure)(nil),          // 35: teps.engine.v1.Failure
-	nil,                      // 36: teps.engine.v1.ConstructRequest.OptionsEntry
+	(*Place)(nil),            // 4: teps.engine.v1.Place
+	(*SearchRequest)(nil),    // 5: teps.engine.v1.SearchRequest
+	(*RepeatRequest)(nil),    // 6: teps.engine.v1.RepeatRequest
+	(*RepeatReply)(nil),      // 7: teps.engine.v1.RepeatReply
+	(*GenerateRequest)(nil),  // 8: teps.engine.v1.GenerateRequest
+	(*GenerateReply)(nil),    // 9: teps.engine.v1.GenerateReply
+	(*LendRequest)(nil),      // 10: teps.engine.v1.LendRequest
+	(*LendReply)(nil),        // 11: teps.engine.v1.LendReply
+	(*LoadRequest)(nil),      // 12: teps.engine.v1.LoadRequest
+	(*LoadReply)(nil),        // 13: teps.engine.v1.LoadReply
+	(*ValidateRequest)(nil),  // 14: teps.engine.v1.ValidateRequest
+	(*Verdict)(nil),          // 15: teps.engine.v1.Verdict
+	(*CloseRequest)(nil),     // 16: teps.engine.v1.CloseRequest
+	(*CloseReply)(nil),       // 17: teps.engine.v1.CloseReply
+	(*CancelRequest)(nil),    // 18: teps.engine.v1.CancelRequest
+	(*CancelReply)(nil),      // 19: teps.engine.v1.CancelReply
+	(*Segment)(nil),          // 20: teps.engine.v1.Segment
+	(*DeviceTuples)(nil),     // 21: teps.engine.v1.DeviceTuples
+	(*Recipe)(nil),           // 22: teps.engine.v1.Recipe
+	(*Description)(nil),      // 23: teps.engine.v1.Description
+	(*Limits)(nil),           // 24: teps.engine.v1.Limits
+	(*Device)(nil),           // 25: teps.engine.v1.Device
+	(*Option)(nil),           // 26: teps.engine.v1.Option
+	(*Memory)(nil),           // 27: teps.engine.v1.Memory
+	(*Construction)(nil),     // 28: teps.engine.v1.Construction
+	(*Claims)(nil),           // 29: teps.engine.v1.Claims
+	(*Traversal)(nil),        // 30: teps.engine.v1.Traversal
+	(*Rank)(nil),             // 31: teps.engine.v1.Rank
+	(*Level)(nil),            // 32: teps.engine.v1.Level
+	(*Counter)(nil),          // 33: teps.engine.v1.Counter
+	(*Phase)(nil),            // 34: teps.engine.v1.Phase
+	(*Fact)(nil),             // 35: teps.engine.v1.Fact
+	(*Failure)(nil),          // 36: teps.engine.v1.Failure
+	(*Violation)(nil),        // 37: teps.engine.v1.Violation
+	nil,                      // 38: teps.engine.v1.ConstructRequest.OptionsEntry
 }
 var file_engine_proto_depIdxs = []int32{
-	19, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
-	21, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
-	36, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
-	20, // 3: teps.engine.v1.ConstructRequest.device_tuples:type_name -> teps.engine.v1.DeviceTuples
-	19, // 4: teps.engine.v1.ConstructRequest.weights:type_name -> teps.engine.v1.Segment
-	19, // 5: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
-	19, // 6: teps.engine.v1.SearchRequest.distance:type_name -> teps.engine.v1.Segment
-	19, // 7: teps.engine.v1.RepeatRequest.parent:type_name -> teps.engine.v1.Segment
-	19, // 8: teps.engine.v1.RepeatRequest.distance:type_name -> teps.engine.v1.Segment
-	21, // 9: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
-	19, // 10: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
-	19, // 11: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
-	20, // 12: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
-	19, // 13: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
-	21, // 14: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
-	19, // 15: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
-	24, // 16: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	25, // 17: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	26, // 18: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	23, // 19: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	26, // 20: teps.engine.v1.Description.path_memory:type_name -> teps.engine.v1.Memory
-	34, // 21: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	33, // 22: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	28, // 23: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	34, // 24: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	31, // 25: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	33, // 26: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	30, // 27: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	33, // 28: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 29: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	33, // 30: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	32, // 31: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 32: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	2,  // 33: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 34: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	4,  // 35: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	15, // 36: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	5,  // 37: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	4,  // 38: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
-	5,  // 39: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
-	7,  // 40: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	9,  // 41: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
-	11, // 42: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	13, // 43: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	17, // 44: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	22, // 45: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	27, // 46: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	29, // 47: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	16, // 48: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	6,  // 49: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	29, // 50: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
-	6,  // 51: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
-	8,  // 52: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	10, // 53: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
-	12, // 54: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	14, // 55: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	18, // 56: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	45, // [45:57] is the sub-list for method output_type
-	33, // [33:45] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	20, // 0: teps.engine.v1.ConstructRequest.tuples:type_name -> teps.engine.v1.Segment
+	22, // 1: teps.engine.v1.ConstructRequest.recipe:type_name -> teps.engine.v1.Recipe
+	38, // 2: teps.engine.v1.ConstructRequest.options:type_name -> teps.engine.v1.ConstructRequest.OptionsEntry
+	21, // 3: teps.engine.v1.ConstructRequest.device_tuples:type_name -> teps.engine.v1.DeviceTuples
+	20, // 4: teps.engine.v1.ConstructRequest.weights:type_name -> teps.engine.v1.Segment
+	4,  // 5: teps.engine.v1.ConstructRequest.place:type_name -> teps.engine.v1.Place
+	20, // 6: teps.engine.v1.SearchRequest.parent:type_name -> teps.engine.v1.Segment
+	20, // 7: teps.engine.v1.SearchRequest.distance:type_name -> teps.engine.v1.Segment
+	20, // 8: teps.engine.v1.RepeatRequest.parent:type_name -> teps.engine.v1.Segment
+	20, // 9: teps.engine.v1.RepeatRequest.distance:type_name -> teps.engine.v1.Segment
+	22, // 10: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
+	20, // 11: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
+	20, // 12: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
+	21, // 13: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
+	20, // 14: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
+	22, // 15: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
+	20, // 16: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
+	25, // 17: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	26, // 18: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	27, // 19: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	24, // 20: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	27, // 21: teps.engine.v1.Description.path_memory:type_name -> teps.engine.v1.Memory
+	35, // 22: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	34, // 23: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	29, // 24: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	35, // 25: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	32, // 26: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	34, // 27: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	31, // 28: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	34, // 29: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 30: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	34, // 31: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	33, // 32: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 33: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	37, // 34: teps.engine.v1.Failure.violation:type_name -> teps.engine.v1.Violation
+	2,  // 35: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 36: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	5,  // 37: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	16, // 38: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	6,  // 39: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	5,  // 40: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
+	6,  // 41: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
+	8,  // 42: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	10, // 43: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	12, // 44: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	14, // 45: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	18, // 46: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	23, // 47: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	28, // 48: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	30, // 49: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	17, // 50: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	7,  // 51: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	30, // 52: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
+	7,  // 53: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
+	9,  // 54: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	11, // 55: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	13, // 56: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	15, // 57: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	19, // 58: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	47, // [47:59] is the sub-list for method output_type
+	35, // [35:47] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
@@ -2647,17 +2833,17 @@ func file_engine_proto_init() {
 	if File_engine_proto != nil {
 		return
 	}
-	file_engine_proto_msgTypes[23].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[25].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[29].OneofWrappers = []any{}
-	file_engine_proto_msgTypes[31].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[24].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[26].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[30].OneofWrappers = []any{}
+	file_engine_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_engine_proto_rawDesc), len(file_engine_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   35,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc"
+)
+
+func TestErrorsOfCallsKeepTheirIdentity(t *testing.T) {
+	c, _ := start(t, config(2))
+	wants(t, c.Nodes[1].Call(t.Context(), "fail", "memory", nil), plugins.ErrMemory, "node ", ": a graph too large: ")
+	var violation *validate.Violation
+	err := c.Nodes[0].Call(t.Context(), "fail", "violation", nil)
+	want := &validate.Violation{Rule: validate.RuleSpan, Root: 7, Vertices: []graph.Vertex{1, 2}, Text: "why"}
+	if !errors.As(err, &violation) || !reflect.DeepEqual(violation, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+	wants(t, c.Nodes[0].Call(t.Context(), "dance", nil, nil), errors.ErrUnsupported, "dance")
+	wants(t, c.Nodes[0].Call(t.Context(), "fail", 3, nil), nil, "cannot unmarshal number")
+}
+
+func TestCanceledCallReturnsAfterItsHandlers(t *testing.T) {
+	c, _ := start(t, config(2))
+	note := filepath.Join(t.TempDir(), "note")
+	notes := func() string { return strings.Join(must(filepath.Glob(note+"*")), " ") }
+
+	ctx, cancel := context.WithCancel(t.Context())
+	returned := make(chan error)
+	go func() { returned <- second(All[int](ctx, c, "wait", note)) }()
+	for len(strings.Fields(notes())) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	wants(t, <-returned, context.Canceled)
+	if left := notes(); left != "" {
+		t.Errorf("these handlers still run: %s", left)
+	}
+	// An error of one node cancels the others.
+	wants(t, c.Each(t.Context(), func(ctx context.Context, n *Node) error {
+		if n.Index == 0 {
+			for notes() == "" {
+				time.Sleep(time.Millisecond)
+			}
+			return n.Call(ctx, "fail", "memory", nil)
+		}
+		return n.Call(ctx, "wait", note, nil)
+	}), plugins.ErrMemory)
+	if left := notes(); left != "" {
+		t.Errorf("this handler still runs: %s", left)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	wants(t, c.Nodes[0].Call(ctx, "wait", note, nil), context.DeadlineExceeded)
+}
+
+func TestNodeThatDiesIsReportedOnce(t *testing.T) {
+	c, pids := start(t, config(3))
+	note := filepath.Join(t.TempDir(), "note")
+	returned := make(chan error)
+	go func() { returned <- second(All[int](t.Context(), c, "wait", note)) }()
+	for len(must(filepath.Glob(note+"*"))) < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	kill(t, pids[1], syscall.SIGKILL)
+	wants(t, <-returned, nil, "node ", " is gone", "fork ended", "Killed")
+	<-c.alive.Done()
+	wants(t, second(All[int](t.Context(), c, "wait", note)), nil, " is gone")
+}
+
+func TestPanicOfANodeIsReported(t *testing.T) {
+	c, _ := start(t, config(2))
+	wants(t, c.Nodes[1].Call(t.Context(), "fail", "the node", nil), nil, " is gone", "panic: boom in the node")
+}
+
+func TestNodeThatHangsIsReported(t *testing.T) {
+	config := config(2)
+	config.times.beat, config.times.answer = 10*time.Millisecond, 500*time.Millisecond
+	c, pids := start(t, config)
+	kill(t, pids[0], syscall.SIGSTOP)
+	<-c.alive.Done()
+	wants(t, c.Nodes[0].Call(t.Context(), "at", nil, nil), nil, "has not answered for 500ms")
+}
+
+func TestNodeEndsWhenTheHeadIsSilent(t *testing.T) {
+	config := config(1)
+	config.times.beat, config.times.silence = time.Hour, 2*time.Second
+	_, pids := start(t, config)
+	dies(t, pids[0])
+}
+
+func TestStartFails(t *testing.T) {
+	missing, other, slow, network := config(2), config(2), config(2), config(2)
+	missing.Program = "/nowhere/teps"
+	other.Version = "another"
+	slow.Program, slow.times.start = "/bin/yes", 100*time.Millisecond
+	network.Network = "198.51.100.0/24"
+	for words, config := range map[string]Config{
+		"fork ended":                        missing,
+		"runs another teps, of the test":    other,
+		"0 of 2 nodes have connected":       slow,
+		"no address in the network 198.51.": network,
+	} {
+		_, err := Start(t.Context(), config)
+		wants(t, err, nil, words)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	wants(t, second(Start(ctx, config(1))), context.Canceled)
+}
+
+// open starts two places on each node and returns their process IDs by rank.
+func open(t *testing.T, c *Cluster) (job *Job, pids []int) {
+	t.Helper()
+	job = must(c.StartPlaces(2))
+	byNode := must(All[[]int](t.Context(), job, "open", job.Name))
+	for k := range 2 {
+		for h := range byNode {
+			pids = append(pids, byNode[h][k])
+		}
+	}
+	t.Cleanup(func() {
+		c.Close()
+		for _, pid := range pids {
+			dies(t, pid)
+		}
+	})
+	return job, pids
+}
+
+func TestPlacesAreEngines(t *testing.T) {
+	c, _ := start(t, config(2))
+	job, pids := open(t, c)
+	for h, node := range must(All[[][]graph.Vertex](t.Context(), job, "search", 0)) {
+		for k, got := range node {
+			rank := graph.Vertex(2*k + h)
+			if want := []graph.Vertex{rank, 4, rank, rank}; !slices.Equal(got, want) {
+				t.Errorf("place %d of node %d: got rank, size, first and rank of the launcher %v, want %v", k, h, got, want)
+			}
+		}
+	}
+	must(All[int](t.Context(), c, "close", nil))
+	for _, pid := range pids {
+		dies(t, pid)
+	}
+	wants(t, job.Stop(), nil, "exit status 0")
+}
+
+func TestLaunchersOnThisHost(t *testing.T) {
+	for _, name := range []string{"mpirun", "hydra"} {
+		t.Run(name, func(t *testing.T) {
+			config := config(1)
+			config.Launcher = must(FindLauncher(name))
+			if _, err := config.Launcher.command(task{}); err != nil {
+				t.Skip(err)
+			}
+			c, _ := start(t, config)
+			job, _ := open(t, c)
+			got := must(All[[][]graph.Vertex](t.Context(), job, "search", 0))[0]
+			if want := [][]graph.Vertex{{0, 2, 0, 0}, {1, 2, 1, 1}}; !reflect.DeepEqual(got, want) {
+				t.Errorf("got rank, size, first and rank of the launcher %v, want %v", got, want)
+			}
+		})
+	}
+	t.Setenv("PATH", "")
+	for _, l := range launchers() {
+		_, err := Start(t.Context(), Config{Launcher: l, Nodes: 1})
+		wants(t, err, nil, l.programs[0], "was not found in PATH")
+	}
+	t.Setenv("SLURM_JOB_NUM_NODES", "3")
+	if l := must(FindLauncher("")); l.Name != "srun" {
+		t.Errorf("got %s in an allocation of Slurm, want srun", l.Name)
+	}
+	wants(t, second(FindLauncher("ssh")), nil, "want srun, mpirun, hydra, fork")
+}
+
+func TestPlaceThatDiesEndsItsJobOnly(t *testing.T) {
+	c, nodes := start(t, config(2))
+	job, pids := open(t, c)
+	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 2)), rpc.ErrCrashed, "panic: boom", "fork ended")
+	for _, pid := range pids {
+		dies(t, pid)
+	}
+	job, pids = open(t, c)
+	kill(t, pids[3], syscall.SIGKILL)
+	dies(t, pids[3])
+	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 0)), rpc.ErrCrashed, "fork ended")
+	if got := must(All[[3]int](t.Context(), c, "at", nil)); got[1][2] != nodes[1] {
+		t.Errorf("got %v, want the same nodes", got)
+	}
+}
+
+func TestLauncherThatDiesEndsItsJob(t *testing.T) {
+	c, _ := start(t, config(2))
+	job, pids := open(t, c)
+	kill(t, job.process.PID(), syscall.SIGKILL)
+	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 9)), nil, "fork ended (signal: killed")
+	for _, pid := range pids {
+		dies(t, pid)
+	}
+}
+
+func TestKilledHeadLeavesNothingBehind(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "head")
+	cmd.Stderr = os.Stderr
+	out := must(cmd.StdoutPipe())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pids [6]int
+	line := must(bufio.NewReader(out).ReadString('\n'))
+	must(fmt.Sscan(line, &pids[0], &pids[1], &pids[2], &pids[3], &pids[4], &pids[5]))
+	kill(t, cmd.Process.Pid, syscall.SIGKILL)
+	_ = cmd.Wait() // "signal: killed"
+	for _, pid := range pids {
+		dies(t, pid)
+	}
+}
+
+func kill(t *testing.T, pid int, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/mpi"
+)
+
+// exchange is a validate.Exchange over MPI, whose calls all come from one thread.
+type exchange struct {
+	comm  *mpi.Comm
+	calls chan func()
+}
+
+// connect joins this process to the validators of the other nodes, which the same launcher has started. It is called
+// once.
+func connect(self *Self) (validate.Exchange, error) {
+	x := &exchange{calls: make(chan func())}
+	go func() { // Init locks it to its thread
+		for call := range x.calls {
+			call()
+		}
+	}()
+	err := x.do(func() error {
+		library, err := mpi.Open()
+		if err != nil {
+			return err
+		}
+		world, err := library.Init(self.Nodes)
+		if err == nil {
+			x.comm, err = world.Split(0, self.Index)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect the validators: %w", err)
+	}
+	return x, nil
+}
+
+// do makes a call on the thread of MPI.
+func (x *exchange) do(call func() error) (err error) {
+	done := make(chan struct{})
+	x.calls <- func() {
+		defer close(done)
+		err = call()
+	}
+	<-done
+	return err
+}
+
+func (x *exchange) Rank() int { return x.comm.Rank() }
+func (x *exchange) Size() int { return x.comm.Size() }
+
+// All implements validate.Exchange.
+func (x *exchange) All(send [][]byte) ([][]byte, error) {
+	received := make([][]byte, x.comm.Size())
+	return received, x.do(func() error { return x.comm.Alltoallv(send, received) })
+}
+
+func (x *exchange) Sum(values []int64) error {
+	return x.do(func() error { return x.comm.Allreduce(values, mpi.Sum) })
+}
+
+func (x *exchange) Min(values []int64) error {
+	return x.do(func() error { return x.comm.Allreduce(values, mpi.Min) })
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/plugins/rpc"
+)
+
+// Launcher starts the same program several times on each host.
+type Launcher struct {
+	Name      string
+	programs  []string // that it may be called, the most exact name first
+	install   string   // how to get it
+	reasons   []string // beginnings of lines in which it says why it ended
+	arguments func(task) []string
+}
+
+// task is what a launcher starts.
+type task struct {
+	hosts     []string // empty: those of the allocation
+	nodes     int      // number of hosts
+	perNode   int      // processes on each host
+	variables []string // names of environment variables that the processes need
+	extra     []string // arguments of the user for the launcher
+	command   []string // program and arguments
+}
+
+// launchers leave the binding to processors to the programs. Ranks go around the nodes: rank r is on node r mod nodes.
+func launchers() []Launcher {
+	return []Launcher{
+		// Without --overlap a second step waits for the first to end. Without --kill-on-bad-exit a job whose process was
+		// killed may run until its time limit.
+		{"srun", []string{"srun"}, "run inside an allocation of Slurm", []string{"srun: error: "}, func(t task) []string {
+			args := []string{
+				"--overlap", "--kill-on-bad-exit=1", "--cpu-bind=none", "--distribution=cyclic",
+				"--nodes=" + strconv.Itoa(t.nodes), "--ntasks=" + strconv.Itoa(t.nodes*t.perNode),
+				"--ntasks-per-node=" + strconv.Itoa(t.perNode),
+			}
+			return slices.Concat(args, named("--nodelist", t.hosts, ""), t.extra, t.command)
+		}},
+		// Open MPI, which passes on only the variables that it is given. Where several MPIs are installed, Debian calls it
+		// mpirun.openmpi.
+		{"mpirun", []string{"mpirun.openmpi", "mpirun"}, "install Open MPI", []string{
+			"There are not enough slots", "ssh: ", "Host key verification failed", "mpirun noticed", "mpirun.openmpi noticed",
+			"Exit code:",
+		}, func(t task) []string {
+			args := []string{
+				"-np", strconv.Itoa(t.nodes * t.perNode), "--map-by", fmt.Sprintf("ppr:%d:node:OVERSUBSCRIBE", t.perNode),
+				"--rank-by", "node", "--bind-to", "none",
+			}
+			if os.Geteuid() == 0 {
+				args = append(args, "--allow-run-as-root")
+			}
+			for _, name := range t.variables {
+				args = append(args, "-x", name)
+			}
+			return slices.Concat(args, named("--host", t.hosts, ":"+strconv.Itoa(t.perNode)), t.extra, t.command)
+		}},
+		// MPICH and its relatives. One process a host, and around again.
+		{"hydra", []string{"mpiexec.hydra", "mpiexec"}, "install MPICH", []string{
+			"ssh: ", "Host key verification failed", "=   BAD TERMINATION",
+		}, func(t task) []string {
+			return slices.Concat([]string{"-n", strconv.Itoa(t.nodes * t.perNode), "-ppn", "1"},
+				named("-hosts", t.hosts, ""), t.extra, t.command)
+		}},
+		// Children of this process, for tests. One that fails ends all. They learn their rank and node from variables.
+		{"fork", []string{"sh"}, "install a shell", nil, func(t task) []string {
+			const script = `n=$1; h=$2; shift 2; i=0
+while [ $i -lt $n ]; do
+	{ ` + rankKey + `=$i ` + nodeKey + `=$((i % h)) "$@" || kill -TERM 0; } &
+	i=$((i + 1))
+done
+wait`
+			n, hosts := strconv.Itoa(t.nodes*t.perNode), strconv.Itoa(t.nodes)
+			return slices.Concat([]string{"-c", script, "fork", n, hosts}, t.command)
+		}},
+	}
+}
+
+// named returns a flag with a list of hosts, each with a suffix, or nothing without hosts.
+func named(flag string, hosts []string, suffix string) []string {
+	if len(hosts) == 0 {
+		return nil
+	}
+	return []string{flag, strings.Join(hosts, suffix+",") + suffix}
+}
+
+const (
+	rankKey = "TEPS_FORK_RANK" // set by the launcher fork
+	nodeKey = "TEPS_FORK_NODE"
+)
+
+// FindLauncher returns the launcher of a name. Without a name it is srun inside an allocation of Slurm.
+func FindLauncher(name string) (Launcher, error) {
+	var names []string
+	for _, l := range launchers() {
+		if names = append(names, l.Name); l.Name == name || name == "" && l.Name == "srun" && slurmNodes() > 0 {
+			return l, nil
+		}
+	}
+	if name == "" {
+		return Launcher{}, fmt.Errorf("this is not an allocation of Slurm; name a launcher: %s", strings.Join(names, ", "))
+	}
+	return Launcher{}, fmt.Errorf("unknown launcher %q; want %s", name, strings.Join(names, ", "))
+}
+
+// AnyLauncher returns a launcher that is installed: that of the allocation, or one of the MPI libraries.
+func AnyLauncher() (Launcher, error) {
+	if slurmNodes() > 0 {
+		return FindLauncher("srun")
+	}
+	var missing []error
+	for _, name := range []string{"mpirun", "hydra"} {
+		l, err := FindLauncher(name)
+		if err == nil {
+			_, err = l.program()
+		}
+		if err == nil {
+			return l, nil
+		}
+		missing = append(missing, err)
+	}
+	return Launcher{}, errors.Join(missing...)
+}
+
+// slurmNodes returns the number of nodes of the allocation, or 0 outside.
+func slurmNodes() int {
+	n, _ := strconv.Atoi(os.Getenv("SLURM_JOB_NUM_NODES"))
+	return n
+}
+
+// program returns the path of the launcher.
+func (l Launcher) program() (string, error) {
+	for _, name := range l.programs {
+		if found, err := exec.LookPath(name); err == nil {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("%s was not found in PATH; %s, or choose another launcher", strings.Join(l.programs, " or "),
+		l.install)
+}
+
+// command returns the command of a task, whose processes get the variables (NAME=VALUE).
+func (l Launcher) command(t task, variables ...string) (*exec.Cmd, error) {
+	path, err := l.program()
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range variables {
+		name, _, _ := strings.Cut(v, "=")
+		t.variables = append(t.variables, name)
+	}
+	cmd := exec.Command(path, l.arguments(t)...)
+	// This program may itself be a process of a launcher.
+	outer := []string{"OMPI_COMM_WORLD_", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMIX_", rankKey, nodeKey}
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return slices.ContainsFunc(outer, func(prefix string) bool { return strings.HasPrefix(v, prefix) })
+	})
+	cmd.Env = append(append(cmd.Env, variables...),
+		"SLURM_OVERLAP=1",                // for launchers that use srun themselves
+		"OMPI_MCA_mpi_yield_when_idle=1") // processes may outnumber processors
+	return cmd, nil
+}
+
+// launchedRank returns the number of this process in its job, or -1. The variables of Slurm come last because inside an
+// allocation processes of other launchers have them, too.
+func launchedRank() int {
+	rank, err := strconv.Atoi(cmp.Or(os.Getenv(rankKey), os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK"),
+		os.Getenv("SLURM_PROCID")))
+	if err != nil {
+		return -1
+	}
+	return rank
+}
+
+// Job is a running launcher with its processes.
+type Job struct {
+	Name string // of a job of places: the node waits for it (Places.Wait)
+
+	cluster  *Cluster
+	launcher string
+	process  *child.Process
+	output   *child.Tail
+}
+
+// StartPlaces starts perNode places on each node, for one engine. Each node takes them with Places.Wait and opens
+// them. The place with local index k on node h of H is rank k*H + h of P = perNode*H.
+func (c *Cluster) StartPlaces(perNode int) (*Job, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.alive.Err() != nil {
+		return nil, context.Cause(c.alive)
+	}
+	name := strconv.Itoa(len(c.jobs))
+	j, err := c.launch(perNode, "place", slotKey+"="+c.invitation.Socket+"/"+name)
+	if err != nil {
+		return nil, err
+	}
+	j.Name, c.jobs = name, append(c.jobs, j)
+	return j, nil
+}
+
+// launch starts this program on all nodes.
+func (c *Cluster) launch(perNode int, command string, variables ...string) (*Job, error) {
+	l := c.config.Launcher
+	cmd, err := l.command(task{
+		hosts: c.config.Hosts, nodes: c.config.Nodes, perNode: perNode, extra: c.config.Arguments,
+		command: []string{c.config.Program, command},
+	}, variables...)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{cluster: c, launcher: l.Name, output: child.NewTail(append(l.reasons, "teps: ")...)}
+	cmd.Stdout, cmd.Stderr = j.output, j.output
+	atEnd := func() {}
+	if l.Name == "mpirun" { // when killed, it leaves its temporary files behind
+		dir, err := child.NewDir("teps-mpi-")
+		if err != nil {
+			return nil, err
+		}
+		cmd.Env = append(cmd.Env, "TMPDIR="+dir.Path())
+		atEnd = func() { _ = dir.Remove() }
+	}
+	if j.process, err = child.Start(cmd, syscall.SIGTERM, atEnd); err != nil { // on SIGTERM it ends its processes
+		atEnd()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Job) size() int { return j.cluster.size() }
+
+// state describes the launcher, with its last output.
+func (j *Job) state() error {
+	state := "runs"
+	if j.process.HasExited() {
+		state = "ended (" + j.process.State() + ")"
+	}
+	return fmt.Errorf("%s %s; %v", j.launcher, state, j.output)
+}
+
+// Each is Cluster.Each for calls that use the places. When the launcher ends, so do the calls. After an error that
+// shows that a place or the launcher has ended, Each ends the job, and the error has the launcher's last output.
+func (j *Job) Each(ctx context.Context, do func(ctx context.Context, n *Node) error) error {
+	watched, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-watched.Done():
+		case <-j.process.Exited():
+			time.AfterFunc(noticeTime, cancel) // until then the nodes report which place has ended
+		}
+	}()
+	err := j.cluster.Each(watched, do)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.Is(err, context.Canceled):
+		return j.Stop()
+	case j.process.HasExited(), errors.Is(err, rpc.ErrCrashed), errors.Is(err, rpc.ErrHung):
+		return fmt.Errorf("%w; %w", err, j.Stop())
+	}
+	return err
+}
+
+const (
+	leaveTime = 2 * time.Second // for processes whose nodes are closed
+	killTime  = 3 * time.Second // for a launcher to end processes that hang
+)
+
+// Stop ends the processes of the job, and returns how the launcher ended, with its last output.
+func (j *Job) Stop() error {
+	j.process.Stop(leaveTime, killTime) // returns at once if it has ended
+	return j.state()
+}

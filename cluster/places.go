@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// slotKey is the environment variable with the socket and the job of a place: SOCKET/JOB.
+const slotKey = plugins.PlaceVariable
+
+// maxImage is the maximum number of bytes of an image.
+const maxImage = 64 << 10
+
+// image is what a place becomes.
+type image struct {
+	Path            string
+	Args, Variables []string
+}
+
+// ServePlace makes this process a place: it connects to the node on its host and becomes the program that the node
+// names, with the environment of the launcher and the node's variables. It returns only after an error, or if the node
+// does not need it.
+func ServePlace() error {
+	socket, job, ok := strings.Cut(os.Getenv(slotKey), "/")
+	if !ok {
+		return errByHand
+	}
+	// Signals of the node must reach the engine with what it starts, and no other place: Slurm makes one group of all
+	// processes on a host. This fails for the leader of a session, which has a group already.
+	_ = syscall.Setpgid(0, 0)
+	node, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: "@" + socket + os.Getenv(nodeKey)})
+	if err != nil {
+		host, _ := os.Hostname()
+		return fmt.Errorf("on the host %s there is no node of teps for this process: %w", host, err)
+	}
+	defer node.Close()
+	if _, err := child.Peer(node); err != nil {
+		return err
+	}
+	text, _ := json.Marshal(arrival{job, launchedRank()}) // cannot fail
+	if _, err := node.Write(text); err != nil {
+		return err
+	}
+	// The message has the image, and two pipes for standard output and standard error.
+	message, control := make([]byte, maxImage), make([]byte, unix.CmsgSpace(2*4))
+	n, m, _, _, err := node.ReadMsgUnix(message, control)
+	if err != nil || n == 0 {
+		return errors.Join(errors.New("the node has ended"), err)
+	}
+	var next image
+	var pipes []int
+	controls, err := unix.ParseSocketControlMessage(control[:m])
+	if err = errors.Join(err, json.Unmarshal(message[:n], &next)); err == nil && len(controls) == 1 {
+		pipes, err = unix.ParseUnixRights(&controls[0])
+	}
+	if err != nil || len(pipes) != 2 {
+		return fmt.Errorf("a message of the node with %d pipes: %w", len(pipes), err)
+	}
+	for i, fd := range []int{1, 2} {
+		err = errors.Join(err, unix.Dup2(pipes[i], fd), unix.Close(pipes[i]))
+	}
+	if err == nil {
+		err = syscall.Exec(next.Path, next.Args, append(os.Environ(), next.Variables...))
+	}
+	return fmt.Errorf("%s: %w", next.Path, err)
+}
+
+// arrival is how a place introduces itself.
+type arrival struct {
+	Job  string
+	Rank int // in the launcher's job
+}
+
+// Places are the places that have connected to this node.
+type Places struct {
+	listener *net.UnixListener
+
+	mu      sync.Mutex
+	waiting map[string][]*Place // by job
+	changed chan struct{}       // is closed and replaced when a place arrives
+	running []*child.Process
+}
+
+// listen takes places at an abstract socket, which exists once in each network namespace.
+func listen(socket string) (*Places, error) {
+	listener, err := net.ListenUnix("unixpacket", &net.UnixAddr{Net: "unixpacket", Name: "@" + socket})
+	if err != nil {
+		return nil, fmt.Errorf("listen for engines (two nodes on one host?): %w", err)
+	}
+	p := &Places{listener: listener, waiting: map[string][]*Place{}, changed: make(chan struct{})}
+	go func() {
+		for {
+			connection, err := listener.AcceptUnix()
+			if err != nil {
+				return
+			}
+			go p.arrive(connection)
+		}
+	}()
+	return p, nil
+}
+
+func (p *Places) arrive(connection *net.UnixConn) {
+	pid, err := child.Peer(connection)
+	text, a := make([]byte, maxImage), arrival{}
+	if err == nil {
+		_ = connection.SetReadDeadline(time.Now().Add(connectTime))
+		var n int
+		n, err = connection.Read(text)
+		err = errors.Join(err, json.Unmarshal(text[:n], &a))
+	}
+	if err != nil {
+		connection.Close()
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting[a.Job] = append(p.waiting[a.Job], &Place{p, connection, pid, a.Rank})
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Wait returns the n places of a job on this node, in the order of their ranks, when they have connected.
+func (p *Places) Wait(ctx context.Context, job string, n int) ([]*Place, error) {
+	for {
+		p.mu.Lock()
+		arrived, changed := p.waiting[job], p.changed
+		if len(arrived) >= n {
+			delete(p.waiting, job)
+		}
+		p.mu.Unlock()
+		if len(arrived) > n {
+			return nil, fmt.Errorf("the launcher started %d processes of an engine on this host, not %d", len(arrived), n)
+		}
+		if len(arrived) == n {
+			slices.SortFunc(arrived, func(a, b *Place) int { return cmp.Compare(a.rank, b.rank) })
+			return arrived, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%d of %d processes of the engine have started: %w", len(arrived), n, ctx.Err())
+		}
+	}
+}
+
+// Close kills all places.
+func (p *Places) Close() {
+	p.listener.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, waiting := range p.waiting {
+		for _, place := range waiting {
+			place.connection.Close() // it ends
+		}
+	}
+	for _, process := range p.running {
+		process.Kill()
+	}
+}
+
+// Place is a process that waits to become a process of an engine.
+type Place struct {
+	places     *Places
+	connection *net.UnixConn
+	pid, rank  int
+}
+
+const drainTime = 300 * time.Millisecond // for the rest of a place's output, should something hold the pipes open
+
+// Start makes the place run a program. It is an rpc.Program's Start.
+func (p *Place) Start(cmd *exec.Cmd, atEnd func()) (*child.Process, error) {
+	defer p.connection.Close()
+	var readers [2]*os.File
+	var pipes [2]int
+	for i := range readers {
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		defer writer.Close()
+		readers[i], pipes[i] = reader, int(writer.Fd())
+		if err := unix.SetNonblock(pipes[i], false); err != nil { // programs expect that
+			return nil, err
+		}
+	}
+	var copies sync.WaitGroup
+	process, err := child.Adopt(p.pid, func() {
+		for _, r := range readers {
+			_ = r.SetReadDeadline(time.Now().Add(drainTime))
+		}
+		copies.Wait()
+		atEnd()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, output := range []io.Writer{cmd.Stdout, cmd.Stderr} {
+		copies.Go(func() {
+			_, _ = io.Copy(output, readers[i])
+			readers[i].Close()
+		})
+	}
+	p.places.mu.Lock()
+	p.places.running = append(p.places.running, process)
+	p.places.mu.Unlock()
+	text, err := json.Marshal(image{cmd.Path, cmd.Args, append(cmd.Env, process.Mark())})
+	if err == nil {
+		_, _, err = p.connection.WriteMsgUnix(text, unix.UnixRights(pipes[:]...), nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the process that should become the engine has ended: %w", err)
+	}
+	return process, nil
+}

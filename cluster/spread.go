@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc"
+)
+
+// Spread is the processes of an engine on this host as one plugins.Engine, for an engine with Description.Spreads. The
+// process with index k on host h of H is rank k*H + h of P, so the vertices of this host are those of its processes:
+// element s of the host's parents is element s/K of process s mod K, of K.
+//
+// Each process has memory for its parents. When all have returned from a search they are stopped. Then their parents
+// are copied to those of the host, outside the clock of the engine.
+type Spread struct {
+	rpc    *rpc.Host
+	single *rpc.Client // describes the engine; it is not a part of it
+	open   func(ctx context.Context, processes int) (all []*rpc.Client, stop func(), err error)
+	hosts  int
+
+	closed    bool
+	processes []*rpc.Client
+	stop      func()
+	parents   [][]graph.Vertex // [process]
+	release   []func() error   // of parents
+}
+
+// NewSpread returns the Spread of an engine on one of several hosts. single is a process of the engine, which Spread
+// closes. open starts the given number of processes of the engine on this host; stop ends what is left of them.
+func NewSpread(host *rpc.Host, single *rpc.Client, hosts int,
+	open func(ctx context.Context, processes int) (all []*rpc.Client, stop func(), err error)) *Spread {
+	return &Spread{rpc: host, single: single, hosts: hosts, open: open}
+}
+
+// OpenPlaces opens an engine's program in places. After an error none of them is left.
+func OpenPlaces(ctx context.Context, host *rpc.Host, program rpc.Program, places []*Place) ([]*rpc.Client, error) {
+	clients, errs := make([]*rpc.Client, len(places)), make([]error, len(places))
+	var all sync.WaitGroup
+	for k, place := range places {
+		all.Go(func() {
+			own := program
+			own.Start = place.Start
+			clients[k], errs[k] = host.Open(ctx, own)
+		})
+	}
+	all.Wait()
+	err := errors.Join(errs...)
+	for _, c := range clients {
+		if err != nil && c != nil {
+			_ = c.Close() // the error is that of another one
+		}
+	}
+	return clients, err
+}
+
+// Tuples and Parents lend memory that is shared with the processes.
+func (s *Spread) Tuples(n int64) ([]graph.Edge, func() error, error)    { return s.rpc.Tuples(n) }
+func (s *Spread) Parents(n int64) ([]graph.Vertex, func() error, error) { return s.rpc.Parents(n) }
+
+// Describe implements plugins.Engine.
+func (s *Spread) Describe(ctx context.Context) (plugins.Description, error) {
+	return s.single.Describe(ctx)
+}
+
+// Checksum returns the SHA-256 of the engine's file.
+func (s *Spread) Checksum() string { return s.single.Checksum() }
+
+// ProcessesOf returns the number of processes on each of several hosts that an engine's option ranks asks for.
+func ProcessesOf(d plugins.Description, options map[string]string, hosts int) (int, error) {
+	settings, err := plugins.Resolve(d.Options, options)
+	if err != nil {
+		return 0, err
+	}
+	ranks := settings.Int("ranks")
+	if ranks%hosts != 0 || ranks < hosts {
+		return 0, fmt.Errorf("%d ranks cannot be distributed evenly over %d hosts: set ranks to a multiple of %[2]d: %w",
+			ranks, hosts, plugins.ErrOption)
+	}
+	return ranks / hosts, nil
+}
+
+// Prepare starts the processes for kernel 1 with some options.
+func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
+	if s.closed {
+		return plugins.ErrClosed
+	}
+	d, err := s.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := ProcessesOf(d, options, s.hosts)
+	if err != nil || n == len(s.processes) {
+		return err
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	if s.processes, s.stop, err = s.open(ctx, n); err != nil {
+		return err
+	}
+	s.parents, s.release = make([][]graph.Vertex, n), make([]func() error, n)
+	return s.each(ctx, func(ctx context.Context, k int) error {
+		d, err := s.processes[k].Describe(ctx)
+		if err == nil && d.Unavailable != "" {
+			err = fmt.Errorf("%w: %s", plugins.ErrUnavailable, d.Unavailable)
+		}
+		return err
+	})
+}
+
+// each calls all processes at the same time. After the first error it cancels the other calls, waits for them, and
+// returns that error.
+func (s *Spread) each(ctx context.Context, call func(ctx context.Context, k int) error) error {
+	watched, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for k := range s.processes {
+		all.Go(func() {
+			if err := call(watched, k); err != nil {
+				cancel(err) // the first one counts
+			}
+		})
+	}
+	all.Wait()
+	if err := ctx.Err(); err != nil && errors.Is(context.Cause(watched), context.Canceled) {
+		return err
+	}
+	return context.Cause(watched)
+}
+
+// Construct implements plugins.Engine. in.Place is that of this host among the hosts.
+func (s *Spread) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
+	if err := s.Prepare(ctx, in.Options); err != nil {
+		return plugins.Construction{}, err
+	}
+	built := make([]plugins.Construction, len(s.processes))
+	n, total := int64(len(s.processes)), int64(len(in.Tuples))
+	err := s.each(ctx, func(ctx context.Context, k int) (err error) {
+		own, i := in, int64(k)
+		first := total * i / n
+		own.Tuples, own.First = in.Tuples[first:total*(i+1)/n], in.First+first
+		own.Place = plugins.Place{Rank: k*s.hosts + in.Place.Rank, Size: int(n) * s.hosts}
+		built[k], err = s.processes[k].Construct(ctx, own)
+		return err
+	})
+	if err != nil {
+		return plugins.Construction{}, err
+	}
+	return plugins.CombineConstructions(built), nil
+}
+
+// ready checks a call, and makes memory for the parents of each process if the host has another number of them than
+// before.
+func (s *Spread) ready(ctx context.Context, roots []graph.Vertex, parent []graph.Vertex) (err error) {
+	n := int64(len(s.processes))
+	switch {
+	case s.closed:
+		return plugins.ErrClosed
+	case n == 0:
+		return plugins.ErrNotConstructed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	for _, root := range roots {
+		if root < 0 || s.hosts == 1 && int64(root) >= int64(len(parent)) {
+			return fmt.Errorf("root %d of %d: %w", root, len(parent), plugins.ErrRoot)
+		}
+	}
+	if n == 1 {
+		s.parents[0] = parent
+		return nil
+	}
+	for k := range s.parents {
+		size := (int64(len(parent)) - int64(k) + n - 1) / n
+		if int64(len(s.parents[k])) == size {
+			continue
+		}
+		if s.release[k] != nil {
+			err = s.release[k]()
+		}
+		if err == nil {
+			s.parents[k], s.release[k], err = s.rpc.Parents(size)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Search implements plugins.Engine.
+func (s *Spread) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	if err := s.ready(ctx, []graph.Vertex{root}, parent); err != nil {
+		return plugins.Traversal{}, err
+	}
+	reports := make([]plugins.Traversal, len(s.processes))
+	err := s.each(ctx, func(ctx context.Context, k int) (err error) {
+		reports[k], err = s.processes[k].Search(ctx, root, s.parents[k])
+		return err
+	})
+	if err != nil {
+		return plugins.Traversal{}, err
+	}
+	s.gather(parent)
+	return plugins.CombineTraversals(reports), nil
+}
+
+// Repeat implements plugins.Repeater.
+func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	searches int64, err error) {
+	if err := s.ready(ctx, roots, parent); err != nil {
+		return 0, err
+	}
+	done := make([]int64, len(s.processes))
+	err = s.each(ctx, func(ctx context.Context, k int) (err error) {
+		done[k], err = s.processes[k].Repeat(ctx, roots, duration, s.parents[k])
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for k, n := range done {
+		if n != done[0] {
+			return 0, fmt.Errorf("process %d reports %d searches in the loop, and process 0 reports %d", k, n, done[0])
+		}
+	}
+	s.gather(parent)
+	return done[0], nil
+}
+
+// gather stops the processes, copies their parents to those of the host, and overwrites them.
+func (s *Spread) gather(parent []graph.Vertex) {
+	if s.Freeze(); len(s.processes) == 1 {
+		return
+	}
+	const grain = 1 << 14 // parents of each process
+	n := int64(len(s.processes))
+	_, _ = graph.Parallel(context.Background(), 0, (int64(len(parent))+n-1)/n, grain, func(_ int, first, last int64) bool {
+		for k, own := range s.parents {
+			for i := first; i < min(last, int64(len(own))); i++ {
+				parent[i*n+int64(k)], own[i] = own[i], graph.Unwritten
+			}
+		}
+		return true
+	})
+}
+
+// PIDs returns the process IDs of the engine on this host.
+func (s *Spread) PIDs() (all []int) {
+	for _, p := range s.processes {
+		all = append(all, p.PID())
+	}
+	return all
+}
+
+// Freeze stops all processes until Thaw or the next call.
+func (s *Spread) Freeze() {
+	for _, p := range s.processes {
+		p.Freeze()
+	}
+}
+
+// Thaw ends Freeze.
+func (s *Spread) Thaw() {
+	for _, p := range s.processes {
+		p.Thaw()
+	}
+}
+
+// end closes the processes.
+func (s *Spread) end() (err error) {
+	var all sync.WaitGroup
+	errs := make([]error, 2*len(s.processes))
+	for k, p := range s.processes {
+		all.Go(func() { errs[2*k] = p.Close() })
+	}
+	all.Wait()
+	for k, release := range s.release {
+		if release != nil {
+			errs[2*k+1] = release()
+		}
+	}
+	s.parents, s.release = nil, nil
+	if s.processes = nil; s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+	for _, e := range errs {
+		if err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Close implements plugins.Engine.
+func (s *Spread) Close() error {
+	s.closed = true
+	return errors.Join(s.end(), s.single.Close())
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/machine"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/record"
+)
+
+type (
+	makeArgs struct {
+		Plan  record.Plan
+		ID    record.GraphID
+		Graph record.GraphRecord
+	}
+	makeReply struct {
+		Graph    record.GraphRecord
+		Joined   int64
+		Isolated graph.Vertex
+	}
+	openArgs struct {
+		Plan   record.Plan
+		Kernel record.Kernel
+		Spec   record.EngineSpec
+	}
+	openReply struct {
+		Description plugins.Description
+		Options     []plugins.Option // which a description in JSON does not have
+		Checksum    string
+	}
+	constructArgs struct {
+		Options map[string]string
+		Job     string // of the engine's processes; empty: the engine is one process
+	}
+	repeatArgs struct {
+		Roots    []graph.Vertex
+		Duration time.Duration
+	}
+	repeatReply struct {
+		Searches int64
+		Wall     time.Duration
+	}
+	memoryReply struct {
+		Bytes  int64
+		Source string
+	}
+	validateArgs struct {
+		Root graph.Vertex
+		How  harness.Validation
+	}
+)
+
+// NodeHost returns the harness.Host of a node. It takes the processes of an engine with places, which a launcher has
+// started.
+type NodeHost func(places func(ctx context.Context, n int) ([]*Place, error)) harness.Host
+
+// worker answers the calls of a node: it has the node's part of the tuples and of the engine.
+type worker struct {
+	self *Self
+	host harness.Host
+
+	parts   validate.Exchange // between the nodes; nil before the first graph
+	graph   record.GraphRecord
+	data    harness.Data
+	session harness.Session
+	job     string
+}
+
+// Handlers returns the handlers of a node.
+func Handlers(self *Self, host NodeHost) []Handler {
+	w := &worker{self: self}
+	w.host = host(func(ctx context.Context, n int) ([]*Place, error) { return self.Places.Wait(ctx, w.job, n) })
+	type none = struct{}
+	return []Handler{
+		Handle("make", w.make),
+		Handle("joined", func(ctx context.Context, vertices []graph.Vertex) ([]bool, error) {
+			return w.data.Joined(ctx, vertices)
+		}),
+		Handle("changed", func(ctx context.Context, _ none) (bool, error) { return w.data.Changed(ctx) }),
+		Handle("restore", func(ctx context.Context, _ none) (none, error) { return none{}, w.data.Restore(ctx, quiet{}) }),
+		Handle("drop", func(context.Context, none) (none, error) { return none{}, w.drop() }),
+		Handle("open", w.openEngine),
+		Handle("construct", func(ctx context.Context, args constructArgs) (harness.Constructed, error) {
+			w.job = args.Job
+			return w.session.Construct(ctx, args.Options)
+		}),
+		Handle("ready", func(ctx context.Context, _ none) (none, error) { return none{}, w.session.Ready(ctx) }),
+		Handle("wake", func(ctx context.Context, root graph.Vertex) (time.Duration, error) {
+			return w.session.Wake(ctx, root)
+		}),
+		Handle("mark", func(ctx context.Context, _ none) (none, error) { return none{}, w.session.Mark(ctx) }),
+		Handle("search", func(ctx context.Context, root graph.Vertex) (harness.Searched, error) {
+			return w.session.Search(ctx, root)
+		}),
+		Handle("repeat", func(ctx context.Context, args repeatArgs) (r repeatReply, err error) {
+			r.Searches, r.Wall, err = w.session.Repeat(ctx, args.Roots, args.Duration)
+			return r, err
+		}),
+		Handle("copy", func(ctx context.Context, _ graph.Vertex) (time.Duration, error) { return w.session.Copy(ctx) }),
+		Handle("validate", func(ctx context.Context, args validateArgs) (harness.Verdict, error) {
+			return w.session.Validate(ctx, args.Root, args.How)
+		}),
+		Handle("freeze", func(_ context.Context, freeze bool) (none, error) {
+			if freeze {
+				w.session.Freeze()
+			} else {
+				w.session.Thaw()
+			}
+			return none{}, nil
+		}),
+		Handle("memory", func(ctx context.Context, _ none) (m memoryReply, err error) {
+			m.Bytes, m.Source, err = machine.AvailableMemory(ctx)
+			return m, err
+		}),
+		Handle("close", func(context.Context, none) (none, error) { return none{}, w.closeEngine() }),
+	}
+}
+
+// make makes the node's slice of a graph in place of that of the last one.
+func (w *worker) make(ctx context.Context, args makeArgs) (reply makeReply, err error) {
+	if err := w.drop(); err != nil {
+		return reply, err
+	}
+	if w.parts == nil {
+		if w.parts, err = connect(w.self); err != nil {
+			return reply, err
+		}
+	}
+	if w.data, err = harness.NewPart(w.host, args.Plan, args.ID, w.parts); err != nil {
+		return reply, err
+	}
+	w.graph = args.Graph
+	made, err := w.data.Make(ctx, &w.graph, quiet{})
+	return makeReply{w.graph, made.Joined, made.Isolated}, err
+}
+
+// drop closes what there is of a graph.
+func (w *worker) drop() error {
+	err := w.closeEngine()
+	if w.data != nil {
+		err = errors.Join(err, w.data.Close())
+	}
+	w.data = nil
+	return err
+}
+
+func (w *worker) openEngine(ctx context.Context, args openArgs) (reply openReply, err error) {
+	if w.data == nil {
+		return reply, errors.New("there is no graph")
+	}
+	if err := w.closeEngine(); err != nil {
+		return reply, err
+	}
+	if w.session, err = w.data.Open(ctx, args.Plan, args.Kernel, args.Spec, quiet{}); err != nil {
+		w.session = nil
+		return reply, err
+	}
+	reply.Description, err = w.session.Describe(ctx)
+	reply.Options, reply.Checksum = reply.Description.Options, w.session.Checksum()
+	return reply, err
+}
+
+func (w *worker) closeEngine() error {
+	if w.session == nil {
+		return nil
+	}
+	err := w.session.Close()
+	w.session, w.job = nil, ""
+	if err != nil {
+		return fmt.Errorf("close the engine: %w", err)
+	}
+	return nil
+}
+
+// quiet is the harness.Progress of a node.
+type quiet struct{}
+
+func (quiet) Step(string, int64) harness.Step { return quiet{} }
+func (quiet) Note(string)                     {}
+func (quiet) Left(time.Duration)              {}
+func (quiet) Add(int64)                       {}
+func (quiet) End(string, error)               {}

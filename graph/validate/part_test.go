@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// failer is testing.TB or rapid.T.
+type failer interface {
+	Helper()
+	Fatalf(string, ...any)
+}
+
+// agree compares the results of all parts with those of a Validator, and returns its error.
+func (all parts) agree(t failer, v *Validator, s sample, parent []graph.Vertex) error {
+	t.Helper()
+	divided := divide(parent, len(all))
+	compare := func(what string, want Tree, wantErr error, call func(rank int) (Tree, error)) {
+		t.Helper()
+		trees := make([]Tree, len(all))
+		for rank, err := range together(len(all), func(rank int) (err error) {
+			trees[rank], err = call(rank)
+			return err
+		}) {
+			if !reflect.DeepEqual(err, wantErr) || trees[rank] != want {
+				t.Fatalf("%s: %s, part %d of %d: got %+v, error %v;\nwant %+v, error %v", s.name, what, rank, len(all),
+					trees[rank], err, want, wantErr)
+			}
+		}
+	}
+	ctx := context.Background()
+	count, err := v.Count(ctx, s.root, parent)
+	compare("count", count, err, func(rank int) (Tree, error) { return all[rank].Count(ctx, s.root, divided[rank]) })
+	tree, err := v.Validate(ctx, s.root, parent)
+	compare("validate", tree, err, func(rank int) (Tree, error) { return all[rank].Validate(ctx, s.root, divided[rank]) })
+	return err
+}
+
+// generated are graphs of all generators.
+func generated(t testing.TB) (list []sample) {
+	t.Helper()
+	for _, name := range []string{
+		"kron:8", "kron:10", "kron:12", "kron:14", "rmat:9:8:0.45,0.22,0.22", "uniform:500:3k", "uniform:3k:1k", "grid2d:21",
+		"grid3d:9", "path:1", "path:2", "path:10k", "star:300",
+	} {
+		source, err := graph.ParseSource(name, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edges := make([]graph.Edge, source.Tuples())
+		if err := source.Generate(t.Context(), edges, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		root := graph.Vertex(0)
+		if len(edges) > 0 {
+			root, _ = edges[len(edges)/3].Ends()
+		}
+		list = append(list, sample{name, edges, source.Vertices(), root})
+	}
+	return append(list, samples(t)...)
+}
+
+var partCounts = []int{1, 2, 3, 4, 7, 16, 33}
+
+func TestPartsAgreeWithTheValidatorOfOneProcess(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	mutants, rules := 0, map[Rule]int{}
+	for i, s := range generated(t) {
+		if testing.Short() && s.vertices > 2000 {
+			continue // takes a minute with the race detector
+		}
+		csr, v := mustCSR(t, s.edges, s.vertices), mustValidator(t, s.edges, s.vertices, 2)
+		parent, level, err := csr.Search(s.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, size := range []int{partCounts[i%len(partCounts)], 1 + rng.IntN(33)} {
+			all, _ := newParts(t, s.edges, s.vertices, size, 1+i%3)
+			_ = all.agree(t, v, s, parent)
+			_ = all.agree(t, v, s, otherParents(csr, s.root, level, rng))
+			for j, c := range mutations {
+				m := subject{sample: s, csr: csr, parent: slices.Clone(parent), level: level,
+					rng: rand.New(rand.NewPCG(uint64(size), uint64(j)))}
+				few := testing.Short() || s.vertices > 2000
+				if few && j%8 != i%4+4*k || !c.apply(&m) {
+					continue
+				}
+				if j%5 == 4 { // a second fault
+					m.parent[rng.Int64N(s.vertices)] = graph.Vertex(rng.Int64N(s.vertices))
+				}
+				mutants++
+				err := all.agree(t, v, s, m.parent)
+				if violation := new(Violation); errors.As(err, &violation) {
+					rules[violation.Rule]++
+				}
+			}
+		}
+	}
+	if mutants < 1000 && !testing.Short() || len(rules) < 5 {
+		t.Errorf("%d mutants, by rule %v", mutants, rules)
+	}
+}
+
+func TestPartsAgreeOnRandomParents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(1, 40).Draw(t, "vertices")
+		vertex := rapid.Custom(func(t *rapid.T) graph.Vertex {
+			return graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex"))
+		})
+		edge := rapid.Custom(func(t *rapid.T) graph.Edge { return graph.MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
+		s := sample{"random", rapid.SliceOfN(edge, 0, 60).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
+		special := rapid.SampledFrom([]graph.Vertex{graph.Unreached, graph.Unwritten, -2, graph.Vertex(n), 1 << 40})
+		entry := rapid.OneOf(vertex, vertex, rapid.Just(graph.Unreached), special)
+		csr, err := graph.NewCSR(s.edges, n)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		parent, _, err := csr.Search(s.root)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if rapid.Bool().Draw(t, "from nothing") {
+			entry = rapid.OneOf(vertex, rapid.Just(graph.Unreached))
+			for v := range parent {
+				parent[v] = entry.Draw(t, "parent")
+			}
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			parent[vertex.Draw(t, "changed")] = entry.Draw(t, "to")
+		}
+		all, _ := newParts(t, s.edges, n, rapid.IntRange(1, 33).Draw(t, "parts"), 2)
+		v, err := New(s.edges, n, 1)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		_ = all.agree(t, v, s, parent)
+	})
+}
+
+func TestPartsFindTheGoldenValues(t *testing.T) {
+	for _, c := range []struct {
+		scale               int
+		root                graph.Vertex
+		reached, nedge, all int64
+	}{
+		{10, 458, 897, 16_239, 16_383},
+		{16, 29348, 46_803, 1_048_079, 1_048_570},
+		{20, 469580, 645_643, 16_775_818, 16_776_976},
+	} {
+		if c.scale > max(16, *partScale) || c.scale > 10 && testing.Short() {
+			continue
+		}
+		edges, vertices := kroneckerTuples(t, c.scale, 2)
+		s := sample{fmt.Sprintf("scale %d", c.scale), edges, vertices, c.root}
+		v := mustValidator(t, edges, vertices, 2)
+		parent, _, err := mustCSR(t, edges, vertices).Search(c.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := v.Validate(t.Context(), c.root, parent)
+		if err != nil || tree.Reached != c.reached || tree.NEdge() != c.nedge || tree.Tuples != c.all {
+			t.Fatalf("%s: got %+v, error %v", s.name, tree, err)
+		}
+		for _, size := range []int{1, 2, 3, 16} {
+			all, _ := newParts(t, edges, vertices, size, 2)
+			_ = all.agree(t, v, s, parent)
+		}
+	}
+}
+
+func TestPartsKnowWhichVerticesAreJoined(t *testing.T) {
+	for i, s := range generated(t) {
+		if s.vertices > 2000 {
+			continue
+		}
+		v, size := mustValidator(t, s.edges, s.vertices, 1), partCounts[i%len(partCounts)]
+		all, _ := newParts(t, s.edges, s.vertices, size, 2)
+		vertices, want, isolated := make([]graph.Vertex, s.vertices), make([]bool, s.vertices), graph.Vertex(s.vertices)
+		for u := s.vertices - 1; u >= 0; u-- {
+			vertices[u], want[u] = graph.Vertex(u), v.joined[u/64]>>(u%64)&1 != 0
+			if !want[u] {
+				isolated = graph.Vertex(u)
+			}
+		}
+		vertices, want = append(vertices, -1, graph.Vertex(s.vertices)), append(want, false, false)
+		for rank, err := range together(size, func(rank int) error {
+			joined, err := all[rank].Joined(t.Context(), vertices)
+			if err == nil && !slices.Equal(joined, want) {
+				t.Errorf("%s, part %d of %d: joined %v, want %v", s.name, rank, size, joined, want)
+			}
+			first, err2 := all[rank].Isolated(t.Context())
+			if first != isolated {
+				t.Errorf("%s, part %d of %d: %d is isolated, want %d", s.name, rank, size, first, isolated)
+			}
+			return errors.Join(err, err2)
+		}) {
+			if err != nil || all[rank].Vertices() != s.vertices {
+				t.Errorf("%s, part %d of %d: %d vertices, error %v", s.name, rank, size, all[rank].Vertices(), err)
+			}
+		}
+	}
+}
+
+func TestPartsFindTheNumberOfVertices(t *testing.T) {
+	all, _ := newParts(t, tuples(3, 4, 70, 4, 5, 6), 0, 4, 1)
+	for rank, p := range all {
+		parent := make([]graph.Vertex, p.Labels())
+		p.Overwrite(parent)
+		if p.Vertices() != 71 || p.Labels() != []int{18, 18, 18, 17}[rank] || slices.Max(parent) != graph.Unwritten {
+			t.Errorf("part %d: %d vertices, %d of its own, parents %d", rank, p.Vertices(), p.Labels(), parent)
+		}
+	}
+}
+
+func TestNumbersOfLargeLabels(t *testing.T) {
+	const slot, parts = 1<<32 - 7, 1000
+	p := &Part{rank: 3, size: parts, labels: 100, ghosts: []uint32{5, slot}, ghostAt: make([]int, parts+1)}
+	for owner := 998; owner <= parts; owner++ {
+		p.ghostAt[owner] = owner - 998 // one of part 998, one of part 999
+	}
+	for number, want := range map[uint32]graph.Vertex{99: 99*parts + 3, 100: 5*parts + 998, 101: slot*parts + 999} {
+		if got := p.labelOf(number); got != want || !p.is(number, want) || p.is(number, want+1) || p.is(number, want+parts) {
+			t.Errorf("number %d is vertex %d, want %d", number, got, want)
+		}
+	}
+}
+
+// A hub has no subscription for each child.
+func TestChildrenOfAHubShareSubscriptions(t *testing.T) {
+	const n = 20_000
+	var edges []graph.Edge
+	parent := make([]graph.Vertex, n)
+	for v := range graph.Vertex(n) {
+		edges, parent[v] = append(edges, graph.MakeEdge(7, v)), 7
+	}
+	all, _ := newParts(t, edges, n, 4, 2)
+	_ = all.agree(t, mustValidator(t, edges, n, 1), sample{"star", edges, n, 7}, parent)
+	for rank, p := range all {
+		if len(p.waits) > 4*2 {
+			t.Errorf("part %d has %d subscriptions", rank, len(p.waits))
+		}
+	}
+}
+
+func TestPartBytesMatchesAllocations(t *testing.T) {
+	edges, vertices := kroneckerTuples(t, 12, 2)
+	all, _ := newParts(t, edges, vertices, 3, 1)
+	for rank, p := range all {
+		held := 8*cap(p.pairs) + cap(p.keys) + 4*cap(p.ghosts) + 4*cap(p.published) + 2*cap(p.words) + 4*cap(p.levels) +
+			8*cap(p.pending) + 8*cap(p.joined) + 4*cap(p.children) + 4*cap(p.siblings) + 4*cap(p.waitStart) + 4*cap(p.queue)
+		if got := p.Bytes(); got > int64(held) || got < int64(held)*9/10 {
+			t.Errorf("part %d holds %d bytes, but says %d", rank, held, got)
+		}
+	}
+}
+
+// countdown is a context that ends after some looks at it.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestAllPartsReturnIfOneStops(t *testing.T) {
+	const size = 3
+	edges, vertices := kroneckerTuples(t, 8, 2)
+	root, _ := edges[0].Ends()
+	parent, _, err := mustCSR(t, edges, vertices).Search(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, p := range parent { // a cycle, so that the search for the fault is stopped too
+		if p >= 0 && p != root {
+			parent[p] = graph.Vertex(v)
+			break
+		}
+	}
+	divided := divide(parent, size)
+	s, v := sample{"kron:8", edges, vertices, root}, mustValidator(t, edges, vertices, 1)
+	all, m := newParts(t, edges, vertices, size, 2)
+	stopped := func(call func(ctx context.Context, p *Part, rank int) error) {
+		t.Helper()
+		for looks, ended := int64(0), true; ended; looks += 3 {
+			ended = false
+			for rank, err := range together(size, func(rank int) error {
+				ctx := t.Context()
+				if rank == 1 {
+					end := &countdown{Context: ctx}
+					end.left.Store(looks)
+					ctx = end
+				}
+				return call(ctx, all[rank], rank)
+			}) {
+				violation := new(Violation)
+				if err == nil || errors.As(err, &violation) {
+					if ended {
+						t.Fatalf("after %d looks, part %d goes on, the others do not", looks, rank)
+					}
+					continue
+				}
+				if ended = true; err != map[bool]error{true: context.Canceled, false: ErrOtherPart}[rank == 1] {
+					t.Fatalf("after %d looks, part %d: error %v", looks, rank, err)
+				}
+			}
+		}
+	}
+	stopped(func(ctx context.Context, p *Part, rank int) error {
+		_, err := p.Validate(ctx, root, divided[rank])
+		return err
+	})
+	stopped(func(ctx context.Context, p *Part, rank int) error {
+		_, err := p.Count(ctx, root, make([]graph.Vertex, p.Labels()))
+		return err
+	})
+	_ = all.agree(t, v, s, parent)
+
+	divided[2] = divided[2][1:]
+	for rank, err := range together(size, func(rank int) error {
+		_, err := all[rank].Validate(t.Context(), root, divided[rank])
+		return err
+	}) {
+		if rank == 2 && !errorContains(err, "want one parent") || rank != 2 && !errors.Is(err, ErrOtherPart) {
+			t.Errorf("part %d after a wrong number of parents: %v", rank, err)
+		}
+	}
+	for _, err := range together(size, func(rank int) error {
+		_, err := all[rank].Validate(t.Context(), graph.Vertex(vertices), divided[rank][:0])
+		return err
+	}) {
+		if !errorContains(err, "want") {
+			t.Errorf("a root that is not a vertex: %v", err)
+		}
+	}
+	_ = all.agree(t, v, s, parent)
+
+	for calls := m.calls; ; calls += 5 {
+		cut, working := newMeeting(size), 0
+		cut.failAfter = calls - m.calls + 1
+		for rank, err := range together(size, func(rank int) error {
+			slice, first := sliceOf(edges, rank, size)
+			p, err := NewPart(t.Context(), seat{cut, rank}, slice, first, vertices, 1)
+			if err == nil {
+				_, err = p.Validate(t.Context(), root, divide(parent, size)[rank])
+			}
+			return err
+		}) {
+			if violation := new(Violation); errors.As(err, &violation) {
+				working++
+			} else if !errors.Is(err, errLine) {
+				t.Fatalf("%d calls before the exchange failed, part %d: %v", cut.failAfter, rank, err)
+			}
+		}
+		if working == size {
+			break
+		}
+	}
+}
