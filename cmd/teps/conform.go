@@ -101,7 +101,13 @@ func conform(
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "teps conform: %s %s, %s\n", spec.Name, printable(d.Version),
 		reports.Plural(len(cases), "case", "cases"))
-	open := func(ctx context.Context) (plugins.Engine, error) { return host.Open(ctx, spec) }
+	open := func(ctx context.Context) (plugins.Engine, error) {
+		engine, err := host.Open(ctx, spec)
+		if err == nil && d.Spreads {
+			engine = host.Spread(engine, spec, 1)
+		}
+		return engine, err
+	}
 	passed, failed := 0, 0
 	for _, test := range cases {
 		o := test.Run(ctx, open, spec.Options, limit)
