@@ -39,8 +39,9 @@ type local struct {
 	labels    int64               // vertices whose parents are here
 	release   []func() error      // of the tuples and the weights
 	weights   []float32
-	weightSum uint64      // checksum of the weights as made
-	device    *hostDevice // that made the tuples, until the first engine's searches are validated; or nil
+	file      *files.Graph // with the weights of the file, until weights has them; or nil
+	weightSum uint64       // checksum of the weights as made
+	device    *hostDevice  // that made the tuples, until the first engine's searches are validated; or nil
 }
 
 // validator is a *validate.Validator or a *validate.Part.
@@ -276,13 +277,16 @@ func (l *local) read(ctx context.Context, progress Progress) error {
 // readInto reads the graph's file into the tuples, and returns how many it has. A file with more fails with the error
 // full.
 func (l *local) readInto(ctx context.Context, full error, progress Progress) (g *files.Graph, used int, err error) {
-	g, err = ReadFile(ctx, l.spec, files.Options{SHA256: true, Memory: func(n int) ([]graph.Edge, error) {
+	memory := func(n int) ([]graph.Edge, error) {
 		if n > len(l.tuples)-used {
 			return nil, full
 		}
 		used += n
 		return l.tuples[used-n : used : used], nil
-	}}, progress)
+	}
+	g, err = ReadFile(ctx, l.spec,
+		files.Options{SHA256: true, Weights: l.plan.Has(record.SSSP), Memory: memory}, progress)
+	l.file = g
 	return g, used, err
 }
 
@@ -311,6 +315,10 @@ func (l *local) MakeWeights(ctx context.Context, progress Progress) (err error) 
 
 // fillWeights makes the weights of the tuples.
 func (l *local) fillWeights(ctx context.Context, weights []float32) error {
+	if l.file != nil && l.file.Weights(weights) {
+		l.graph.Weights, l.file = "of the file", nil
+		return nil
+	}
 	l.graph.Weights = fmt.Sprintf("random, in [0,1), from seeds %d and %d", l.plan.Seed1, l.plan.Seed2)
 	s := l.source
 	switch s.(type) {

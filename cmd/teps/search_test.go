@@ -35,6 +35,17 @@ func TestSearchWritesLabelsOfTheFile(t *testing.T) {
 	}
 }
 
+func TestSearchReadsWeights(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.wel")
+	if err := os.WriteFile(file, []byte("10 20 0.5\n20 30 1.25\n30 10 4\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	e := run(t, "search", file, "--root", "10", "--kernel", "sssp", "--engine", "serial")
+	if want := "10 10 0\n20 10 0.5\n30 20 1.75\n"; e.code != exitValid || e.stdout != want {
+		t.Errorf("exit code %d, got:\n%swant:\n%s%s", e.code, e.stdout, want, e.stderr)
+	}
+}
+
 // Distances are printed so that they read back as the same number.
 func TestSearchWritesShortestPaths(t *testing.T) {
 	e := run(t, "search", "kron:10", "--root", "458", "--kernel", "sssp", "--engine", "serial")

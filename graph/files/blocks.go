@@ -22,6 +22,7 @@ type block struct {
 	state  int64 // set by blocks.next, in the order of the file
 	tuples int   // estimate, or the exact number if each record is a tuple
 	room   []graph.Edge
+	weight []float32 // of its tuples, if they are wanted
 	result chan result
 }
 
@@ -99,7 +100,11 @@ func (in *input) parallel(b blocks) error {
 			continue // until those that read have noticed
 		}
 		if err = r.err; err == nil && !b.exact {
-			err = in.add(r.edges)
+			if len(block.weight) > 0 {
+				in.weights = append(in.weights, block.weight)
+				err = in.reserve(4 * int64(len(block.weight)))
+			}
+			err = cmp.Or(err, in.add(r.edges))
 			recycle(parsed, r.edges)
 		}
 		if err != nil {

@@ -34,6 +34,7 @@ func readDIMACS(in *input) error {
 	default:
 		return atLine(in.line, "want p sp, p edge or p col: %q", strings.Join(words, " "))
 	}
+	in.readsWeights(&lines)
 	if err := in.parallel(blocks{limit: -1, parse: lines.plain}); err != nil {
 		return err
 	}

@@ -60,6 +60,9 @@ type Options struct {
 	Progress func(done, size int64)
 	// Memory, unless nil, returns memory for n more tuples, or an error that ends reading. Nil: the heap.
 	Memory func(n int) ([]graph.Edge, error)
+	// Weights requests the weights of a format that has them: .wel, DIMACS' .gr, real or integer
+	// matrices, and .e with three columns.
+	Weights bool
 	// Reserve, unless nil, is called before reading takes n more bytes, on any goroutine. An error ends reading.
 	Reserve func(n int64) error
 
@@ -162,6 +165,7 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 		return nil, named(name, err)
 	}
 	g := &Graph{Info: in.info, name: name, blocks: in.blocks, first: []int64{0}}
+	g.weights, g.weighted = in.weights, in.weighted
 	for i, block := range g.blocks {
 		g.first = append(g.first, g.first[i]+int64(len(block)))
 	}
@@ -174,6 +178,18 @@ type Graph struct {
 	name   string
 	blocks [][]graph.Edge
 	first  []int64 // the number of the first tuple of each block, and of all tuples
+
+	weights  [][]float32 // in the order of the tuples
+	weighted bool
+}
+
+// Weights copies the weights of all tuples to dst, and reports whether Options.Weights has requested them and the file
+// has any.
+func (g *Graph) Weights(dst []float32) bool {
+	for _, part := range g.weights {
+		dst = dst[copy(dst, part):]
+	}
+	return g.weighted
 }
 
 // Name and the methods below are those of graph.Source.

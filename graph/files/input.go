@@ -40,6 +40,9 @@ type input struct {
 	memory       func(n int) ([]graph.Edge, error)
 	reserve      func(n int64) error
 	blocks       [][]graph.Edge
+	wantWeights  bool
+	weighted     bool // the format has weights, which are wanted
+	weights      [][]float32
 }
 
 // source is the file as stored. It counts the bytes, and hashes them if hash is not nil.
@@ -83,7 +86,7 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 		o.block = blockBytes
 	}
 	in := &input{ctx: ctx, size: size, threads: o.Threads, block: o.block, progress: o.Progress, close: func() {},
-		source: &source{ctx: ctx, r: r}, memory: o.Memory, reserve: o.Reserve}
+		source: &source{ctx: ctx, r: r}, memory: o.Memory, reserve: o.Reserve, wantWeights: o.Weights}
 	if in.memory == nil {
 		in.memory = func(n int) ([]graph.Edge, error) { return make([]graph.Edge, n), nil }
 	}

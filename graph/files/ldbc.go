@@ -3,6 +3,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ func (p place) loadLDBC(ctx context.Context, name string, o Options) (*Graph, er
 		return nil, fmt.Errorf("%s: want the edges next to it, in %s.e", name, stem)
 	}
 	o.Format = EdgeList
-	read := readEdgeList
+	read := func(in *input) error { return in.labeled(blocks{limit: -1}, in.lines().parse) }
 	if vertices != "" {
 		set, one := map[uint64]uint64{}, o
 		one.Threads = 1 // so that the second line of a vertex is the one in the error
@@ -97,9 +98,21 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 	}})
 }
 
+// lines are those of an edge list, with weights if these are wanted and the first line has one.
+func (in *input) lines() *pairs {
+	lines := in.edgeLines()
+	if head, _ := in.r.Peek(4 << 10); in.wantWeights {
+		first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), newline)
+		if len(bytes.Fields(first)) == 3 {
+			in.readWeighted(lines)
+		}
+	}
+	return lines
+}
+
 func (n *numbering) readEdges(in *input) error {
 	in.info.Vertices, in.info.Labels = int64(len(n.labels)), n.labels
-	lines := in.edgeLines()
+	lines := in.lines()
 	lines.other = func(b *block, start int, u, v uint64) (graph.Edge, error) {
 		a, okA := n.vertex(u)
 		z, okZ := n.vertex(v)

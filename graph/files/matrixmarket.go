@@ -63,6 +63,7 @@ func readMatrixMarket(in *input) error {
 			}
 			return graph.Edge{}, b.atLine(start, "an entry on the diagonal of a skew-symmetric matrix")
 		}}
+	in.readsWeights(&lines)
 	if err := in.parallel(blocks{limit: -1, parse: lines.plain}); err != nil {
 		return err
 	}

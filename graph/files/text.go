@@ -85,16 +85,32 @@ func value(text []byte, i int) (next int) {
 	if _, end := number(text, i); end == next {
 		return next
 	}
-	field := strings.Map(func(c rune) rune {
+	if _, err := strconv.ParseFloat(inC(text[i:next]), 64); errors.Is(err, strconv.ErrSyntax) {
+		return i
+	}
+	return next
+}
+
+// inC returns a number of Fortran, such as 1d0, as C writes it.
+func inC(field []byte) string {
+	return strings.Map(func(c rune) rune {
 		if c == 'd' || c == 'D' {
 			return 'e'
 		}
 		return c
-	}, string(text[i:next]))
-	if _, err := strconv.ParseFloat(field, 64); errors.Is(err, strconv.ErrSyntax) {
-		return i
-	}
-	return next
+	}, string(field))
+}
+
+// weight returns a number that is a weight.
+func weight(field []byte) (w float32, ok bool) {
+	x, err := strconv.ParseFloat(inC(field), 32)
+	return float32(x), err == nil && x >= 0 && x <= graph.MaxWeight
+}
+
+// readsWeights makes lines with one value keep it, if weights are wanted.
+func (in *input) readsWeights(p *pairs) {
+	p.weights = in.wantWeights && p.values == 1
+	in.weighted = p.weights
 }
 
 // atLine is an error about the line of the block that position i is in. The text of the line is quoted.
@@ -134,6 +150,7 @@ type pairs struct {
 	comments string // first characters of a comment
 	word     byte   // in front of the vertices, or 0
 	values   int    // numbers after the vertices
+	weights  bool   // the one value is a weight, and wanted
 	list     bool   // an edge list: commas separate, too, and the rest of the line is ignored
 	loopless bool   // other makes the tuples with two equal vertices
 	first    uint64 // the number of vertex 0
@@ -193,6 +210,13 @@ func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, e
 			if next = value(text, i); next == i {
 				return edges, p.wrong(b, start)
 			}
+			if p.weights {
+				w, ok := weight(text[i:next])
+				if !ok {
+					return edges, b.atLine(start, "want a weight from 0 to 2^64; kernel bfs ignores it")
+				}
+				b.weight = append(b.weight, w)
+			}
 			i = next
 		}
 		if i = skipBlanks(text, i); i < len(text) && text[i] != '\n' {
@@ -231,11 +255,16 @@ func readEdgeList(in *input) error {
 // readWeightedList reads lines of exactly three columns.
 func readWeightedList(in *input) error {
 	lines := in.edgeLines()
+	in.readWeighted(lines)
+	return in.labeled(blocks{limit: -1}, lines.parse)
+}
+
+func (in *input) readWeighted(lines *pairs) {
 	lines.list, lines.values = false, 1
+	in.readsWeights(lines)
 	lines.wrong = func(b *block, start int) error {
 		return b.atLine(start, "want two vertices, numbers from 0 to 2^64-1, and a weight")
 	}
-	return in.labeled(blocks{limit: -1}, lines.parse)
 }
 
 func (in *input) edgeLines() *pairs {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+func TestWeightsOfFiles(t *testing.T) {
+	const banner = "%%MatrixMarket matrix coordinate "
+	for name, c := range map[string]struct {
+		text string
+		want []float32 // nil: the file has none
+		err  string
+	}{
+		"a.wel":         {"0 1 0.5\n1 2 3\n7 7 1e-42\n", []float32{0.5, 3, 1e-42}, ""},
+		"gaps.wel":      {"9000000 1 0.25\n1 70000000 18446744073709551616\n", []float32{0.25, 1 << 64}, ""},
+		"zero.wel":      {"0 1 -0\n", []float32{0}, ""},
+		"negative.wel":  {"0 1 1\n0 1 -1\n", nil, ":2: want a weight from 0 to 2^64"},
+		"infinite.wel":  {"0 1 inf\n", nil, ":1: want a weight"},
+		"large.wel":     {"0 1 1e30\n", nil, ":1: want a weight"},
+		"nan.wel":       {"0 1 nan\n", nil, ":1: want a weight"},
+		"a.gr":          {"p sp 3 2\na 1 2 803\na 2 3 158\n", []float32{803, 158}, ""},
+		"a.col":         {"p edge 3 2\ne 1 2\ne 2 3\n", nil, ""},
+		"real.mtx":      {banner + "real symmetric\n3 3 2\n2 1 1.5d0\n3 2 2\n", []float32{1.5, 2}, ""},
+		"integer.mtx":   {banner + "integer general\n3 3 1\n2 1 16777217\n", []float32{16777216}, ""},
+		"negative.mtx":  {banner + "real symmetric\n3 3 1\n2 1 -1.5\n", nil, ":3: want a weight"},
+		"pattern.mtx":   {banner + "pattern general\n3 3 1\n2 1\n", nil, ""},
+		"complex.mtx":   {banner + "complex general\n3 3 1\n2 1 1 1\n", nil, ""},
+		"a.el":          {"0 1 0.5\n", nil, ""}, // the third column may be anything
+		"weighted.e":    {"5 6 0.5\n6 7 0.125\n", []float32{0.5, 0.125}, ""},
+		"unweighted.e":  {"5 6\n6 7\n", nil, ""},
+		"incomplete.e":  {"5 6 1\n6 7\n", nil, ":2: want two vertices"},
+		"long.wel":      {strings.Repeat("3 4 0.75\n", 5000), slices.Repeat([]float32{0.75}, 5000), ""},
+		"different.wel": {"0 1 1\n0 1\n", nil, ":2: want two vertices"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		g, err := Load(t.Context(), path, Options{Weights: true, Threads: 3, block: 64})
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: got %v, want %s", name, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := make([]float32, g.Tuples())
+		if has := g.Weights(got); has != (c.want != nil) || has && !slices.Equal(got, c.want) {
+			t.Errorf("%s: has weights: %v, got %v, want %v", name, has, got[:min(9, len(got))], c.want[:min(9, len(c.want))])
+		}
+		if g, err = Load(t.Context(), path, Options{}); err != nil || g.Weights(got) {
+			t.Errorf("%s, without Options.Weights: %v", name, err)
+		}
+	}
+}
+
+// Weights stay with their tuples, whichever thread parses a block.
+func TestWeightsAreInTheOrderOfTheTuples(t *testing.T) {
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "%d %d %d\n", i, i+1, i)
+	}
+	options := Options{Weights: true, Threads: 4, block: 1 << 10}
+	g, err := LoadFrom(t.Context(), strings.NewReader(text.String()), "a.wel", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges, weights := make([]graph.Edge, g.Tuples()), make([]float32, g.Tuples())
+	if err := g.Generate(t.Context(), edges, 0, 1); err != nil || !g.Weights(weights) {
+		t.Fatal(err)
+	}
+	for i, e := range edges {
+		if u, _ := e.Ends(); weights[i] != float32(u) {
+			t.Fatalf("tuple %d is %v, its weight %v", i, e, weights[i])
+		}
+	}
+}
