@@ -64,13 +64,14 @@ func (in *input) parallel(b blocks) error {
 		if !b.exact {
 			edges = reuse(parsed, block.tuples)
 		}
-		edges, err := edges[:0], error(nil)
-		if at := loneCR(block.data); b.isText() && at >= 0 {
-			err = errCR(block.line + 1 + int64(bytes.Count(block.data[:at], newline)))
-		} else {
-			edges, err = b.parse(block, edges)
+		data, lone := block.data, error(nil)
+		if at := loneCR(data); at >= 0 && b.isText() { // after an error of an earlier line
+			block.data = data[:bytes.LastIndexByte(data[:at], '\n')+1]
+			lone = errCR(block.line + 1 + int64(bytes.Count(block.data, newline)))
 		}
-		recycle(free, block.data)
+		edges, err := b.parse(block, edges[:0])
+		err = cmp.Or(err, lone)
+		recycle(free, data)
 		<-threads
 		block.result <- result{edges, err}
 	}

@@ -77,7 +77,8 @@ func FuzzPacked16(f *testing.F) {
 }
 
 func FuzzEdgeList(f *testing.F) {
-	fuzzReader(f, EdgeList, "# Undirected\r\n1\t2\r\n\r\n3 4\n", "1 2 5\n% x\n3 4 6.5e3", "18446744073709551615 0\n")
+	fuzzReader(f, EdgeList, "# Undirected\r\n1\t2\r\n\r\n3 4\n", "1 2 5\n% x\r3 4 6.5e3",
+		"\ufeff1,2\n 3 , 4,x\n", "18446744073709551615 0\n")
 }
 
 func FuzzWeightedList(f *testing.F) { fuzzReader(f, WeightedList, "0 1 -3\n1 2 .5\n1 1 inf\n") }
@@ -89,7 +90,7 @@ func FuzzMatrixMarket(f *testing.F) {
 }
 
 func FuzzMETIS(f *testing.F) {
-	fuzzReader(f, METIS, "% c\n3 2\n2 3\n1\n1\n", "2 1 111 2\n1 2 3 2 9\n1 2 3 1 9", "3 0\n\n\n\n")
+	fuzzReader(f, METIS, " % c\n3 2\n2 3\n1\n1\n", "2 1 111 2\n1 2 3 2 9\n1 2 3 1 9", "3 0\n\n\n\n")
 }
 
 func FuzzDIMACS(f *testing.F) {
@@ -104,6 +105,14 @@ func FuzzSG(f *testing.F) {
 
 func FuzzWSG(f *testing.F) {
 	fuzzReader(f, WSG, sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 9, 0, 9}))
+}
+
+func FuzzAdjacency(f *testing.F) {
+	fuzzReader(f, Adjacency, "AdjacencyGraph\n2\n2\n0\n1\n1\n0\n", "WeightedAdjacencyGraph\r\n1\n1\n0\n0\n.5\n")
+}
+
+func FuzzGBBS(f *testing.F) {
+	fuzzReader(f, GBBS, gbbs([]uint64{0, 1, 1}, 1)+gbbs([]uint64{0, 0, 1}, 0))
 }
 
 // roadsFile returns a file of one block with ways of the given nodes, each with the keys "name" and key. The header
