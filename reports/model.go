@@ -53,7 +53,6 @@ type Part struct {
 	Explanation string   // what a reader should see, in a sentence or two
 	Figures     []Figure // those without panels are left out
 	Table       Table
-	Wide        bool // the table does not fit next to the figures
 	TableOnly   bool // shown for its table even without a figure
 }
 

@@ -14,7 +14,6 @@ func construction(runs []reports.Summary, _ []reports.Reference) reports.Part {
 		Title: "Kernel 1: time and memory", Table: constructionTable(runs), TableOnly: true,
 		Explanation: "Kernel 1 builds the engine’s graph from the tuples. It is timed once, and its work is what makes " +
 			"searches fast.",
-		Wide: true,
 	}
 }
 

@@ -21,7 +21,6 @@ func directions(runs []reports.Summary, _ []reports.Reference) reports.Part {
 		Figures: append([]reports.Figure{directionsFigure(shares)}, levelsTogether(runs)...),
 		Explanation: "A search begins top-down. It goes bottom-up where most vertices are unvisited, because each then " +
 			"needs to find only one parent.",
-		Wide: true,
 	}
 }
 

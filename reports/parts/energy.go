@@ -34,7 +34,7 @@ func energy(runs []reports.Summary, references []reports.Reference) reports.Part
 		table.Note += " " + missing
 	}
 	return reports.Part{
-		Title: "Energy: search rate per watt", Table: table, Wide: true, TableOnly: true,
+		Title: "Energy: search rate per watt", Table: table, TableOnly: true,
 		Figures: append([]reports.Figure{scaleFigure(overScales, metered, references, perWatt),
 			graphsFigure(overGraphs, metered, references, perWatt)}, powerFigures(runs)...),
 		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included.",

@@ -127,7 +127,7 @@ func (p historyPoint) percentages() (change, interval string) {
 func History(r reports.Report) reports.Part {
 	all := histories(r)
 	return reports.Part{
-		Title: "History", Table: historyTable(all), Figures: []reports.Figure{historyFigure(all)}, Wide: true,
+		Title: "History", Table: historyTable(all), Figures: []reports.Figure{historyFigure(all)},
 		Explanation: "A point is all runs of one build on one day, compared with the runs before it, back to the last " +
 			"change. A change is marked if it is certain, and larger than the differences between runs before it.",
 	}

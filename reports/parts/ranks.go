@@ -19,7 +19,7 @@ func ranks(runs []reports.Summary, _ []reports.Reference) reports.Part {
 		}
 	}
 	return reports.Part{
-		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked), Wide: true,
+		Title: "Ranks: where the time goes and what is sent", Table: ranksTable(ranked),
 		Figures:     []reports.Figure{phaseFigure(ranked)},
 		Explanation: "Messages and bytes are counted. Transfers include the wait for other ranks.",
 	}

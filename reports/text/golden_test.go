@@ -36,6 +36,7 @@ func TestTextsAreAsTheyWere(t *testing.T) {
 		formats map[string]write
 	}{
 		{"several", samples.Several(), map[string]write{"text": tables, "csv": CSV, "bench": Bench, "markdown": Markdown,
+			"junit": JUnit, "openmetrics": OpenMetrics,
 			"graph500": each(Graph500)}},
 		{"unofficial", samples.Unofficial(), map[string]write{"text": tables, "bench": Bench, "graph500": each(Graph500)}},
 		{"valid", []record.Result{samples.FewRoots([]string{"cpu"}, 16)}, map[string]write{"text": tables,

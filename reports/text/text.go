@@ -27,8 +27,10 @@ func fill(w io.Writer, file string, data any) error {
 		"literal": literal, "sections": sections, "official": prefix, "g": percentG,
 		"verdicts": parts.Verdicts, "runfaults": parts.Faults, "sorted": reports.Sorted,
 		"several": parts.OfSeveral, "parts": parts.Of, "levels": parts.Levels,
-		"next":  func(n int) int { return n + 1 },
-		"named": func(name string, t reports.Table) reports.Table { t.Name = name; return t },
+		"bad": bad, "failures": failures, "labels": labels,
+		"product": func(x float64, n int) float64 { return x * float64(n) },
+		"next":    func(n int) int { return n + 1 },
+		"named":   func(name string, t reports.Table) reports.Table { t.Name = name; return t },
 	}).ParseFS(templates, "*.tmpl")
 	if err != nil {
 		return fmt.Errorf("text: read the built-in template: %w", err)
