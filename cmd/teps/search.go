@@ -36,7 +36,7 @@ the file:
 A distance has as many decimals as its 32-bit number needs. Weights are random
 unless the file has them (docs/kernel3.md).`,
 		Example: `  teps search grid2d:300 --root 0 --out levels.txt
-  teps search roads.mtx --root 3 --kernel sssp --engine serial --out distances.txt`,
+  teps search roads.mtx --root 3 --kernel sssp --out distances.txt`,
 		Args: exactArgs(1, "a graph: a generator or a file"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if !c.Flags().Changed("root") {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* An engine of teps: one queue, and one heap for shortest paths, on one thread over compressed sparse rows. */
+/* An engine of teps: one queue on one thread over compressed sparse rows. */
 #include "teps_engine.h"
 
 #include <math.h>
@@ -9,17 +9,15 @@ typedef struct {
 	int64_t *offsets;  /* the neighbors of v are targets[offsets[v]] ... targets[offsets[v+1]-1] */
 	uint32_t *targets; /* both directions of every tuple */
 	uint32_t *queue;
-	/* For shortest paths, or NULL: */
-	float *weights;  /* of targets */
-	uint32_t *heap;  /* vertices, the nearest first; the parent of the one at i is at (i-1)/2 */
-	int64_t *place;  /* of each vertex in the heap */
+	float *weights;    /* of targets, for shortest paths, or NULL */
+	uint32_t *waits;   /* how often each vertex was put into the queue since it left it */
 } csr;
 
 int teps_describe(teps_description *description) {
 	static const teps_description about = {
 		.abi = TEPS_ABI, .name = "mine", .version = "1", .summary = "one queue on one thread, in C",
 		.bytes_per_vertex = 16, .bytes_per_tuple = 8, /* so that teps can refuse graphs that do not fit */
-		.paths_per_vertex = 12, .paths_per_tuple = 8,
+		.paths_per_vertex = 4, .paths_per_tuple = 8,
 	};
 	*description = about;
 	return TEPS_OK;
@@ -31,8 +29,7 @@ void teps_free(teps_graph *graph) {
 	free(g->targets);
 	free(g->queue);
 	free(g->weights);
-	free(g->heap);
-	free(g->place);
+	free(g->waits);
 	free(g);
 }
 
@@ -46,10 +43,9 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	g->queue = malloc((vertices + 1) * sizeof *g->queue);
 	if (call->weights != NULL) {
 		g->weights = malloc((2 * count + 1) * sizeof *g->weights);
-		g->heap = malloc((vertices + 1) * sizeof *g->heap);
-		g->place = malloc((vertices + 1) * sizeof *g->place);
+		g->waits = malloc((vertices + 1) * sizeof *g->waits);
 	}
-	if (!g->offsets || !g->targets || !g->queue || (call->weights && (!g->weights || !g->heap || !g->place))) {
+	if (!g->offsets || !g->targets || !g->queue || (call->weights && (!g->weights || !g->waits))) {
 		teps_free(graph);
 		return teps_fail(call, TEPS_MEMORY, "no memory for %lld vertices", (long long)vertices);
 	}
@@ -90,51 +86,32 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	return TEPS_OK;
 }
 
-static void put(csr *g, int64_t at, uint32_t v) {
-	g->heap[at] = v;
-	g->place[v] = at;
-}
-
-/* Moves vertex v from the place at towards the first one. */
-static void rise(csr *g, const float *distance, int64_t at, uint32_t v) {
-	for (; at > 0 && distance[g->heap[(at - 1) / 2]] > distance[v]; at = (at - 1) / 2) put(g, at, g->heap[(at - 1) / 2]);
-	put(g, at, v);
-}
-
-/* Removes the nearest of n vertices. */
-static uint32_t nearest(csr *g, const float *distance, int64_t n) {
-	uint32_t top = g->heap[0], last = g->heap[n - 1];
-	int64_t at = 0;
-	for (int64_t child; (child = 2 * at + 1) < n - 1; at = child) {
-		if (child + 1 < n - 1 && distance[g->heap[child + 1]] < distance[g->heap[child]]) child++;
-		if (distance[last] <= distance[g->heap[child]]) break;
-		put(g, at, g->heap[child]);
-	}
-	if (n > 1) put(g, at, last);
-	return top;
-}
-
-/* Kernel 3, which is optional: Dijkstra's search. Replace this, too. */
+/* Kernel 3, which is optional: a vertex whose distance has fallen waits in a ring until its edges are looked at (Bellman
+ * and Ford's algorithm with a queue). Replace this, too. */
 int teps_shortest_paths(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent, float *distance) {
-	csr *g = graph->state;
+	const csr *g = graph->state;
+	int64_t ring = graph->vertices + 1;
 	for (int64_t v = 0; v < graph->vertices; v++) {
 		parent[v] = TEPS_UNREACHED;
 		distance[v] = INFINITY;
+		g->waits[v] = 0;
 	}
 	parent[root] = root;
 	distance[root] = 0;
-	put(g, 0, (uint32_t)root);
-	for (int64_t n = 1; n > 0;) {
+	g->queue[0] = (uint32_t)root;
+	for (int64_t head = 0, tail = 1; head != tail; head = (head + 1) % ring) {
 		if (call->canceled) return TEPS_CANCELED;
-		uint32_t u = nearest(g, distance, n--);
+		uint32_t u = g->queue[head];
+		g->waits[u] = 0;
 		for (int64_t i = g->offsets[u]; i < g->offsets[u + 1]; i++) {
 			uint32_t v = g->targets[i];
 			float d = distance[u] + g->weights[i];
-			if (!(d < distance[v])) continue;
-			int64_t at = parent[v] == TEPS_UNREACHED ? n++ : g->place[v];
+			if (!(d < distance[v])) continue; /* so that the parents form a tree, also with weights of 0 */
 			parent[v] = u;
 			distance[v] = d;
-			rise(g, distance, at, v);
+			if (g->waits[v]++ > 0) continue;
+			g->queue[tail] = v;
+			tail = (tail + 1) % ring;
 		}
 	}
 	return TEPS_OK;
