@@ -4,4 +4,8 @@
 
 package cpu
 
+import "github.com/tepsbench/teps/cpu/layout"
+
 func prefetch(*uint32, int, *uint64, int) {}
+
+func prefetchNeighbors(*uint64, *layout.Head, int, *uint64, int) {}

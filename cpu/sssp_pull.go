@@ -26,7 +26,8 @@ type pull struct {
 	next    *visits // for the next one
 }
 
-// visits is a list that all workers write, of vertex<<32 | the first entry in its list whose neighbor is not final.
+// visits is a list that all workers write, of vertices, the lower halves, with the first entry in the list of each
+// whose neighbor is not final.
 type visits struct {
 	list []uint64
 	end  atomic.Int64
@@ -41,19 +42,19 @@ func (v *visits) add(buffer []uint64) []uint64 {
 
 // puller is the part of one worker.
 type puller struct {
+	all     [pullPiece]uint64     // vertices of a class
 	rest    [pullPiece + 1]uint64 // vertices that need more than their first entry
 	hard    [pullPiece + 1]uint64 // and whose first neighbor is not final, or that need more than two
 	next    []uint64              // buffer for pull.next
 	changed []uint32              // vertices that the last pass has changed
 	lowest  uint32                // distance of them, in bits
-	ahead   uint64                // sum of what was fetched, not used
 }
 
 const (
 	pullPiece   = 4096 // vertices that a worker takes at a time
 	visitPiece  = 1024
 	visitBuffer = 1024
-	fetchThird  = 64 // vertices whose third neighbors are fetched together
+	lookahead   = 64 // vertices that are fetched while as many before them are worked on
 	pullPasses  = 4  // then Dijkstra's algorithm takes the rest
 )
 
@@ -130,119 +131,106 @@ func (s *paths) pullHubs(worker, from, to int) {
 // pullDeferred.
 func (s *paths) pullFirst(worker, from, to int) {
 	mine := &s.workers[worker]
-	rest, deferred := s.lookFirst(mine, s.pull.base+from, s.pull.base+to)
+	all := mine.all[:to-from]
+	for i := range all {
+		all[i] = uint64(s.pull.base + from + i)
+	}
+	rest, deferred := s.lookFirst(mine, all)
 	s.pull.active.add(mine.hard[:deferred])
-	mine.entries += int64(to - from - deferred)
+	mine.entries += int64(len(all) - deferred)
 	s.lookOn(mine, rest)
 }
 
 func (s *paths) pullDeferred(worker, from, to int) {
 	mine := &s.workers[worker]
-	rest, hard := s.lookAgain(mine, s.pull.active.list[from:to])
+	rest, hard := s.lookFirst(mine, s.pull.active.list[from:to])
 	mine.entries += int64(to - from - hard)
-	for _, visit := range mine.hard[:hard] {
-		s.look(mine, uint32(visit>>32), 0)
-	}
+	s.lookAll(mine, mine.hard[:hard])
 	s.lookOn(mine, rest)
 }
 
 func (s *paths) pullActive(worker, from, to int) {
-	for _, visit := range s.pull.active.list[from:to] {
-		s.look(&s.workers[worker], uint32(visit>>32), int(uint32(visit)))
-	}
+	s.lookAll(&s.workers[worker], s.pull.active.list[from:to])
 }
 
 // lookOn goes on with the vertices in mine.rest[:n].
 func (s *paths) lookOn(mine *pathWorker, n int) {
-	hard := s.lookSecond(mine, n)
+	hard := s.lookSecond(mine, mine.rest[:n])
 	mine.entries += int64(n)
-	for from := 0; from < hard; from += fetchThird {
-		visits := mine.hard[from:min(from+fetchThird, hard)]
-		s.fetch(mine, visits)
-		for _, visit := range visits {
-			s.look(mine, uint32(visit>>32), 0)
+	s.lookAll(mine, mine.hard[:hard])
+}
+
+// lookFirst looks at the first entry of vertices. A vertex is final if its first neighbor is, no other entry matters,
+// and it has no distance yet. It returns the number of vertices in rest, for which others matter, and in hard, all
+// others that are not final.
+//
+//go:norace
+func (s *paths) lookFirst(mine *pathWorker, us []uint64) (rest, hard int) {
+	states, heads, low, none := s.states, s.g.Heads, s.pull.low, s.none
+	for k, u := range us {
+		if k%lookahead == 0 {
+			s.fetch(us, k+lookahead, &heads[0], headSize)
 		}
-	}
-}
-
-// lookFirst looks at the first entry of vertices from..to-1. A vertex is final if its first neighbor is, no other entry
-// matters, and it has no distance yet. It returns the number of vertices in rest, for which others matter, and in hard,
-// all others that are not final.
-//
-//go:norace
-func (s *paths) lookFirst(mine *pathWorker, from, to int) (rest, hard int) {
-	heads, own := s.g.Heads[from:to], s.states[from:to]
-	for i := range own {
-		state, ready, enough := s.tryHead(&heads[i], own[i])
-		own[i] = state
-		visit := uint64(from+i) << 32
-		mine.rest[rest], mine.hard[hard] = visit, visit
+		v := uint32(u)
+		h, x := &heads[v], states[v]
+		y := states[h.Neighbor]
+		d := uint64(math.Float32bits(distanceOf(y) + h.Weight))
+		ready := y >> 63
+		if x != none {
+			ready = 0
+		}
+		enough := 1 - less(uint64(math.Float32bits(low+h.Next)), d)
+		states[v] = x ^ (x^(d<<distanceBit0|uint64(h.Neighbor)|final))&-(ready&enough)
+		mine.rest[rest], mine.hard[hard] = u, u
 		rest += int(ready &^ enough)
-		hard += int((1 - ready) &^ (state >> 63))
+		hard += int((1 - ready) &^ (x >> 63))
 	}
 	return rest, hard
 }
 
-// lookAgain is lookFirst for the vertices of visits.
+// lookSecond looks at the second entry of vertices that are unreached and have a final first neighbor. It returns the
+// number of vertices in hard, which are not final.
 //
 //go:norace
-func (s *paths) lookAgain(mine *pathWorker, visits []uint64) (rest, hard int) {
-	for _, visit := range visits {
-		v := visit >> 32
-		state, ready, enough := s.tryHead(&s.g.Heads[v], s.states[v])
-		s.states[v] = state
-		mine.rest[rest], mine.hard[hard] = visit, visit
-		rest += int(ready &^ enough)
-		hard += int((1 - ready) &^ (state >> 63))
-	}
-	return rest, hard
-}
-
-// tryHead returns the new state of a vertex with this head and the old state x; whether it was unreached and its first
-// neighbor is final (1); and whether no other entry matters.
-//
-//go:norace
-func (s *paths) tryHead(h *layout.Head, x uint64) (state, ready, enough uint64) {
-	y := s.states[h.Neighbor]
-	d := math.Float32bits(distanceOf(y) + h.Weight)
-	ready = y >> 63
-	if x != s.none {
-		ready = 0
-	}
-	enough = 1 - less(uint64(math.Float32bits(s.pull.low+h.Next)), uint64(d))
-	found := uint64(d)<<distanceBit0 | uint64(h.Neighbor) | final
-	return x ^ (x^found)&-(ready&enough), ready, enough
-}
-
-// lookSecond looks at the second entry of the vertices in rest[:n], which are unreached and have a final first
-// neighbor. It returns the number of vertices in hard, which are not final.
-//
-//go:norace
-func (s *paths) lookSecond(mine *pathWorker, n int) (hard int) {
+func (s *paths) lookSecond(mine *pathWorker, us []uint64) (hard int) {
 	states, heads, seconds, low, none := s.states, s.g.Heads, s.g.Seconds, s.pull.low, s.none
-	for _, visit := range mine.rest[:n] {
-		v := visit >> 32
+	for k, u := range us {
+		if k%lookahead == 0 {
+			s.fetch(us, k+lookahead, &seconds[0][0], 2*headSize)
+		}
+		v := uint32(u)
 		h, e := &heads[v], &seconds[v][0]
 		y := states[e.Neighbor]
 		found := min(stateOf(distanceOf(states[h.Neighbor])+h.Weight, h.Neighbor),
 			stateOf(distanceOf(y)+e.Weight, e.Neighbor))
 		ok := (y >> 63) &^ less(uint64(math.Float32bits(low+e.Next)), found>>distanceBit0)
 		states[v] = none ^ (none^(found|final))&-ok
-		mine.hard[hard] = visit
+		mine.hard[hard] = u
 		hard += int(1 - ok)
 	}
 	return hard
 }
 
-// fetch reads the states of the third neighbors of vertices, so that they are in the cache soon.
-//
-//go:norace
-func (s *paths) fetch(mine *pathWorker, visits []uint64) {
-	sum := uint64(0)
-	for _, visit := range visits {
-		sum += s.states[s.g.Seconds[visit>>32][1].Neighbor]
+// lookAll lets vertices look at their lists.
+func (s *paths) lookAll(mine *pathWorker, us []uint64) {
+	for k, u := range us {
+		if k%lookahead == 0 {
+			s.fetch(us, k+lookahead, &s.g.Heads[0], headSize)
+			s.fetch(us, k+lookahead, &s.g.Seconds[0][0], 2*headSize)
+			s.fetch(us, k, &s.g.Seconds[0][1], 2*headSize)
+		}
+		s.look(mine, uint32(u), int(u>>32))
 	}
-	mine.puller.ahead += sum
+}
+
+const headSize = 12 // bytes
+
+// fetch asks for the states of the neighbors in an entry of the vertices us[k:], at most as many as are fetched
+// together.
+func (s *paths) fetch(us []uint64, k int, heads *layout.Head, size int) {
+	if k < len(us) {
+		prefetchNeighbors(&s.states[0], heads, size, &us[k], min(lookahead, len(us)-k))
+	}
 }
 
 // look goes through the list of v from an entry on while the bound of the next one is less than the distance found.
@@ -293,7 +281,7 @@ func (s *paths) look(mine *pathWorker, v uint32, from int) {
 		if len(mine.next) == visitBuffer {
 			mine.next = p.next.add(mine.next)
 		}
-		mine.next = append(mine.next, uint64(v)<<32|uint64(max(l.open, 0)))
+		mine.next = append(mine.next, uint64(max(l.open, 0))<<32|uint64(v))
 	}
 	if state != x {
 		s.states[v] = state

@@ -23,12 +23,18 @@ type pusher struct {
 	taken         [pushBatch]uint32  // vertices of a batch,
 	at            [pushBatch]float32 // their distances,
 	begins        [pushBatch]uint64  // and where their lists begin<<32 | end
-	better        [pushBatch]uint64  // distance<<32 | neighbor that may get it
-	pushes, ahead int                // vertices pushed; sum of what was fetched, not used
+	offers        []offer
+	pushes, ahead int // vertices pushed; sum of what was fetched, not used
+}
+
+// offer is a distance and a parent for a vertex.
+type offer struct {
+	state uint64
+	to    uint32
 }
 
 const (
-	pushBatch = 64   // vertices of a frontier whose lists are fetched together, and entries of a list
+	pushBatch = 64   // vertices of a frontier whose lists are fetched together
 	soloPush  = 256  // a frontier with fewer vertices is left to one worker
 	nearShare = 0.12 // of Core.Reach that a round goes through: more takes fewer rounds and more vertices again
 )
@@ -116,71 +122,70 @@ func (s *paths) pushFromRoot() {
 	s.endLevel(graph.TopDown, pushed, entries)
 }
 
-// pushRound pushes the distances of vertices from..to-1 of the frontier over their entries in the core.
+// pushRound pushes the distances of vertices from..to-1 of the frontier over their entries in the core. It finds where
+// the lists of a batch are, then what may be lowered, and then lowers it. Each is somewhere else in memory, so the cache
+// misses of a batch overlap.
 func (s *paths) pushRound(worker, from, to int) {
 	c, mine := s.core, &s.workers[worker]
 	for ; from < to; from += pushBatch {
 		n := 0
 		for _, v := range s.push.frontier[from:min(from+pushBatch, to)] {
-			if d := distanceOf(s.load(v)); d >= s.push.near { // it stays queued
+			d := distanceOf(s.load(v))
+			if d >= s.push.near { // it stays queued
 				mine.pusher.frontier = append(mine.pusher.frontier, v)
 				mine.pusher.nearest = min(mine.pusher.nearest, d)
 				continue
 			}
-			mine.taken[n] = v
-			mine.at[n] = distanceOf(atomic.AndUint64(&s.states[v], ^uint64(queued)))
-			mine.begins[n] = uint64(c.At[v])<<32 | uint64(c.At[v+1])
+			mine.taken[n], mine.begins[n] = v, uint64(c.At[v])<<32|uint64(c.At[v+1])
 			n++
 		}
-		for _, list := range mine.begins[:n] { // each list is somewhere else in memory, so all are fetched first
-			if int(list>>32) < len(c.Entries) {
-				mine.pusher.ahead += int(c.Entries[list>>32].Neighbor)
+		for i, v := range mine.taken[:n] {
+			mine.at[i] = distanceOf(atomic.AndUint64(&s.states[v], ^uint64(queued)))
+			if list := mine.begins[i]; int(list>>32) < len(c.Entries) {
+				mine.ahead += int(c.Entries[list>>32].Neighbor)
 			}
 		}
 		for i, v := range mine.taken[:n] {
-			list := c.Entries[mine.begins[i]>>32 : uint32(mine.begins[i])]
-			for len(list) > 0 {
-				list = s.pushSome(mine, v, mine.at[i], list)
+			d := mine.at[i]
+			low := d * layout.Slack
+			for _, e := range c.Entries[mine.begins[i]>>32 : uint32(mine.begins[i])] {
+				if low+e.Bound >= s.below {
+					break
+				}
+				mine.offers = append(mine.offers, offer{stateOf(d+e.Weight, v), e.Neighbor})
+			}
+			if len(mine.offers) >= pushBatch {
+				s.lower(mine)
 			}
 		}
+		s.lower(mine)
 		mine.pushes += n
 	}
 }
 
-// pushSome pushes over the first entries of list and returns the others, without those that lead nowhere below T.
-func (s *paths) pushSome(mine *pathWorker, v uint32, d float32, list []layout.CoreEntry) []layout.CoreEntry {
-	low, n, looked := d*layout.Slack, 0, min(len(list), pushBatch)
-	for i := range list[:looked] {
-		e := &list[i]
-		if low+e.Bound >= s.below {
-			list, looked = list[:i], i
-			break
-		}
-		to := math.Float32bits(d + e.Weight)
-		mine.better[n&(pushBatch-1)] = uint64(to)<<32 | uint64(e.Neighbor)
-		// Whether the distance is better cannot be predicted, so there is no branch on it.
-		n += int(less(uint64(to), uint64(bitsOf(s.load(e.Neighbor)))))
+// lower gives vertices the distances and parents that they are offered, if those are smaller, and adds the vertices to
+// the next frontier.
+func (s *paths) lower(mine *pathWorker) {
+	mine.entries += int64(len(mine.offers))
+	n := 0
+	for _, o := range mine.offers { // without a branch: whether a distance is smaller cannot be predicted
+		mine.offers[n] = o
+		n += int(less(o.state>>distanceBit0, uint64(bitsOf(s.load(o.to)))))
 	}
-	mine.entries += int64(looked)
-	for _, key := range mine.better[:n] {
-		s.lower(mine, uint32(key), uint32(key>>32), v)
-	}
-	return list[looked:]
-}
-
-// lower gives u a distance, in bits, with its parent, if it is smaller, and adds u to the next frontier.
-func (s *paths) lower(mine *pathWorker, u, distance, parent uint32) {
-	for {
-		old := s.load(u)
-		if distance >= bitsOf(old) {
-			return
-		}
-		if atomic.CompareAndSwapUint64(&s.states[u], old, uint64(distance)<<distanceBit0|queued|uint64(parent)) {
-			if old&queued == 0 {
-				mine.pusher.frontier = append(mine.pusher.frontier, u)
+	for _, o := range mine.offers[:n] {
+		for {
+			old := s.load(o.to)
+			if bitsOf(o.state) >= bitsOf(old) {
+				break
 			}
-			mine.pusher.nearest = min(mine.pusher.nearest, math.Float32frombits(distance))
-			return
+			if atomic.CompareAndSwapUint64(&s.states[o.to], old, o.state|queued) {
+				if old&queued == 0 {
+					mine.pusher.frontier = append(mine.pusher.frontier, o.to)
+				}
+				mine.pusher.nearest = min(mine.pusher.nearest, distanceOf(o.state))
+				break
+			}
 		}
 	}
+	mine.offers = mine.offers[:0]
 }
