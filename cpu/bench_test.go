@@ -180,8 +180,8 @@ func medianRatio(rates, base []float64) float64 {
 	return units.Median(ratios)
 }
 
-// benchmarkGraph returns the tuples that were asked for and their number of labels.
-func benchmarkGraph(b *testing.B) (tuples []graph.Edge, vertices int) {
+// benchmarkSource returns the graph that was asked for.
+func benchmarkSource(b *testing.B) graph.Source {
 	spec := cmp.Or(*flagGraph, fmt.Sprintf("kron:%d", *flagScale))
 	var source graph.Source
 	var err error
@@ -193,6 +193,12 @@ func benchmarkGraph(b *testing.B) (tuples []graph.Edge, vertices int) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return source
+}
+
+// benchmarkGraph returns the tuples that were asked for and their number of labels.
+func benchmarkGraph(b *testing.B) (tuples []graph.Edge, vertices int) {
+	source := benchmarkSource(b)
 	tuples = make([]graph.Edge, source.Tuples())
 	if err := source.Generate(b.Context(), tuples, 0, 0); err != nil {
 		b.Fatal(err)

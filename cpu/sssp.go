@@ -23,15 +23,18 @@ import (
 // looks at its list until no other entry can matter: little more than one entry a vertex, where delta-stepping (Meyer,
 // Sanders, "Δ-stepping: a parallelizable shortest path algorithm", 2003) looks at every entry in both directions.
 //
-//	start    Dijkstra's algorithm until the nearest vertex in the queue is a hub, at distance t0 (sssp_dijkstra.go); in
-//	         a graph without hubs it is the whole search
+//	start    Dijkstra's algorithm until the nearest vertex in the queue is a hub, at distance t0 (sssp_dijkstra.go)
 //	push     label correcting in the core, the entries that can lie on a shortest path between hubs (layout.Core),
 //	         until all hubs below T = t0 + Core.Reach are right (sssp_push.go)
 //	pull     every other vertex looks at its list, in ascending order of bounds (layout.Weighted): first hubs, then
 //	         classes of falling degree. It is final if each entry looked at has a final neighbor or a bound that is not
 //	         less than its distance. Further passes look at those that are not (sssp_pull.go)
-//	finish   what a few passes have left, in deep graphs, Dijkstra's algorithm ends, from the vertices that the last
+//	finish   what a few passes have left, in deep graphs, is pushed over whole lists, from the vertices that the last
 //	         pass has changed
+//
+// In a graph without hubs all is pushed over whole lists. Rounds of push go through the vertices nearest to the root,
+// as in the near-far method of Davidson, Baxter, Garland, Owens, "Work-efficient parallel GPU methods for single-source
+// shortest paths" (IPDPS 2014).
 //
 // Invariants:
 //
@@ -85,6 +88,7 @@ type paths struct {
 	levels  levels
 
 	// Of one search.
+	barriers [1]plugins.Counter // steps in which workers waited for others
 	ctx      context.Context
 	parent   []graph.Vertex // the caller's arrays
 	distance []float32
@@ -100,6 +104,9 @@ type pathStep func(s *paths, worker, from, to int)
 
 // do lets the team share out 0..n-1 in pieces, without allocating.
 func (s *paths) do(n, size int, step pathStep) {
+	if n > size && s.team.Size() > 1 {
+		s.barriers[0].Value++
+	}
 	s.step = step
 	s.team.Do(n, size, s)
 }
@@ -151,11 +158,12 @@ const clearPiece = 1 << 15 // states
 
 // run searches from root, a label of the graph, and fills parent and distance, which have one entry for each label. It
 // returns the levels, valid until the next run: a level is a step of the search, and its edges are the entries that the
-// step looked at.
+// step looked at. The last level counts the barriers of the search.
 func (s *paths) run(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
 	[]plugins.Level, error) {
 	s.levels.start()
 	s.ctx, s.parent, s.distance = ctx, parent, distance
+	s.barriers[0] = plugins.Counter{Name: "barriers"}
 	s.do(len(s.states), clearPiece, (*paths).clear)
 	s.levels.endBegin()
 	if v := s.g.Vertex[root]; v != layout.None {
@@ -167,7 +175,11 @@ func (s *paths) run(ctx context.Context, root graph.Vertex, parent []graph.Verte
 	s.do(s.g.Regions.Len(), 1, (*paths).write)
 	parent[root], distance[root] = root, 0
 	s.parent, s.distance = nil, nil
-	return s.levels.end(), nil
+	levels := s.levels.end()
+	if n := len(levels); n > 0 {
+		levels[n-1].Counters = s.barriers[:]
+	}
+	return levels, nil
 }
 
 func (s *paths) clear(_, from, to int) {
@@ -179,15 +191,19 @@ func (s *paths) clear(_, from, to int) {
 // search finds the distances of all vertices from root.
 func (s *paths) search(root uint32) error {
 	s.states[root] = stateOf(0, root)
+	if s.g.Hubs == 0 {
+		s.states[root] |= queued
+		s.push.frontier = append(s.push.frontier[:0], root)
+		return s.pushRounds((*paths).pushLists, s.g.Step)
+	}
 	s.queue.reset()
 	s.queue.push(uint64(root))
 	s.touched = s.touched[:0]
-	hub, err := s.dijkstra(s.g.Hubs)
+	hub, err := s.dijkstra()
 	if !hub || err != nil {
 		return err
 	}
-	s.pushToHubs()
-	if err := s.ctx.Err(); err != nil {
+	if err := s.pushToHubs(); err != nil {
 		return err
 	}
 	return s.pullAll()

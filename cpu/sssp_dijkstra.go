@@ -10,9 +10,9 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// dijkstra is Dijkstra's algorithm from the queue, by one worker. It stops when the least vertex is below hubs, and
+// dijkstra is Dijkstra's algorithm from the queue, by one worker. It stops when the nearest vertex is a hub, and
 // returns whether it did; that vertex stays in the queue. Then touched has the vertices whose distance it has set.
-func (s *paths) dijkstra(hubs int) (hub bool, err error) {
+func (s *paths) dijkstra() (hub bool, err error) {
 	g, states := s.g, s.states
 	popped, entries := 0, int64(0)
 	for {
@@ -24,7 +24,7 @@ func (s *paths) dijkstra(hubs int) (hub bool, err error) {
 		if x := states[v]; bitsOf(x) != d || x&final != 0 {
 			continue // it has got a smaller distance since
 		}
-		if int(v) < hubs {
+		if int(v) < g.Hubs {
 			s.queue.push(key)
 			s.nearest = math.Float32frombits(d)
 			hub = true
@@ -40,7 +40,7 @@ func (s *paths) dijkstra(hubs int) (hub bool, err error) {
 			u, w := layout.Split(entry)
 			from := math.Float32frombits(d) + w
 			if x := states[u]; from < distanceOf(x) {
-				if x == s.none && hubs > 0 {
+				if x == s.none {
 					s.touched = append(s.touched, u)
 				}
 				states[u] = stateOf(from, v)

@@ -55,7 +55,7 @@ const (
 	visitPiece  = 1024
 	visitBuffer = 1024
 	lookahead   = 64 // vertices that are fetched while as many before them are worked on
-	pullPasses  = 4  // then Dijkstra's algorithm takes the rest
+	pullPasses  = 4  // then the rest is pushed over whole lists
 )
 
 // pullAll makes all vertices final that can be reached.
@@ -90,7 +90,7 @@ func (s *paths) pullAll() error {
 		case n == 0, pass > 2 && lowest == infinity:
 			return nil
 		case pass > pullPasses:
-			return s.finishInOrder()
+			return s.finish()
 		}
 		if pass > 2 {
 			p.changed = math.Float32frombits(lowest) * layout.Slack
@@ -108,17 +108,17 @@ func (s *paths) pullAll() error {
 // infinity is the distance of an unreached vertex in bits.
 const infinity = 0x7f800000
 
-// finishInOrder is Dijkstra's algorithm from the vertices that the last pass has changed.
-func (s *paths) finishInOrder() error {
-	s.queue.reset()
+// finish pushes over whole lists from the vertices that the last pass has changed.
+func (s *paths) finish() error {
+	p := &s.push
+	p.frontier = p.frontier[:0]
 	for w := range s.workers {
-		for _, v := range s.workers[w].changed {
-			s.states[v] &^= final
-			s.queue.push(s.states[v]&^maxParent | uint64(v))
-		}
+		p.frontier = append(p.frontier, s.workers[w].changed...)
 	}
-	_, err := s.dijkstra(0)
-	return err
+	for _, v := range p.frontier {
+		s.states[v] |= queued
+	}
+	return s.pushRounds((*paths).pushLists, s.g.Step)
 }
 
 func (s *paths) pullHubs(worker, from, to int) {

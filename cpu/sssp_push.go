@@ -34,21 +34,41 @@ type offer struct {
 }
 
 const (
-	pushBatch = 64   // vertices of a frontier whose lists are fetched together
-	soloPush  = 256  // a frontier with fewer vertices is left to one worker
-	nearShare = 0.12 // of Core.Reach that a round goes through: more takes fewer rounds and more vertices again
+	pushBatch     = 64   // vertices of a frontier whose lists are fetched together
+	checkedRounds = 256  // rounds between two looks for a canceled search
+	soloPush      = 256  // a frontier with fewer vertices is left to one worker
+	nearShare     = 0.12 // of Core.Reach that a round goes through: more takes fewer rounds and more vertices again
 )
 
 // pushToHubs makes all hubs below T final.
-func (s *paths) pushToHubs() {
+func (s *paths) pushToHubs() error {
 	s.below = s.nearest
 	if c := s.core; c != nil && s.nearest < c.Safe {
 		s.below = (s.nearest + c.Reach) * layout.Slack
 	}
 	s.pushFromRoot()
+	if s.core != nil {
+		if err := s.pushRounds((*paths).pushCore, nearShare*s.core.Reach); err != nil {
+			return err
+		}
+	}
+	for h, x := range s.states[:s.g.Hubs] {
+		if distanceOf(x) < s.below {
+			s.states[h] |= final
+		}
+	}
+	return nil
+}
+
+// pushRounds pushes until the frontier is empty. A round goes through the vertices that are at most width further than
+// the nearest one.
+func (s *paths) pushRounds(round pathStep, width float32) error {
 	p := &s.push
 	p.near = graph.Infinity()
-	for len(p.frontier) > 0 {
+	for rounds := 1; len(p.frontier) > 0; rounds++ {
+		if rounds%checkedRounds == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
 		size := min(max(len(p.frontier)/(piecesPerShare*s.team.Size()), pushBatch/4), 4*pushBatch)
 		if len(p.frontier) < soloPush {
 			size = soloPush
@@ -56,7 +76,7 @@ func (s *paths) pushToHubs() {
 		for w := range s.workers {
 			s.workers[w].pusher.nearest = graph.Infinity()
 		}
-		s.do(len(p.frontier), size, (*paths).pushRound)
+		s.do(len(p.frontier), size, round)
 		p.frontier, p.near = p.frontier[:0], graph.Infinity()
 		pushes := 0
 		for w := range s.workers {
@@ -66,14 +86,10 @@ func (s *paths) pushToHubs() {
 			pushes += x.pushes
 			x.frontier, x.pushes = x.frontier[:0], 0
 		}
-		p.near += nearShare * s.core.Reach
+		p.near += width
 		s.endLevel(graph.TopDown, pushes, 0)
 	}
-	for h, x := range s.states[:s.g.Hubs] {
-		if distanceOf(x) < s.below {
-			s.states[h] |= final
-		}
-	}
+	return nil
 }
 
 // pushFromRoot goes on with Dijkstra's algorithm up to T, but not through hubs: it makes them the frontier.
@@ -122,30 +138,22 @@ func (s *paths) pushFromRoot() {
 	s.endLevel(graph.TopDown, pushed, entries)
 }
 
-// pushRound pushes the distances of vertices from..to-1 of the frontier over their entries in the core. It finds where
-// the lists of a batch are, then what may be lowered, and then lowers it. Each is somewhere else in memory, so the cache
+// pushCore pushes the distances of vertices from..to-1 of the frontier over their entries in the core. It finds where
+// the lists of a batch are, then what they offer, and then who accepts. Each is somewhere else in memory, so the cache
 // misses of a batch overlap.
-func (s *paths) pushRound(worker, from, to int) {
+func (s *paths) pushCore(worker, from, to int) {
 	c, mine := s.core, &s.workers[worker]
 	for ; from < to; from += pushBatch {
-		n := 0
-		for _, v := range s.push.frontier[from:min(from+pushBatch, to)] {
-			d := distanceOf(s.load(v))
-			if d >= s.push.near { // it stays queued
-				mine.pusher.frontier = append(mine.pusher.frontier, v)
-				mine.pusher.nearest = min(mine.pusher.nearest, d)
-				continue
-			}
-			mine.taken[n], mine.begins[n] = v, uint64(c.At[v])<<32|uint64(c.At[v+1])
-			n++
+		us := s.take(mine, from, min(from+pushBatch, to))
+		for i, v := range us {
+			mine.begins[i] = uint64(c.At[v])<<32 | uint64(c.At[v+1])
 		}
-		for i, v := range mine.taken[:n] {
-			mine.at[i] = distanceOf(atomic.AndUint64(&s.states[v], ^uint64(queued)))
-			if list := mine.begins[i]; int(list>>32) < len(c.Entries) {
+		for _, list := range mine.begins[:len(us)] {
+			if int(list>>32) < len(c.Entries) {
 				mine.ahead += int(c.Entries[list>>32].Neighbor)
 			}
 		}
-		for i, v := range mine.taken[:n] {
+		for i, v := range us {
 			d := mine.at[i]
 			low := d * layout.Slack
 			for _, e := range c.Entries[mine.begins[i]>>32 : uint32(mine.begins[i])] {
@@ -159,8 +167,44 @@ func (s *paths) pushRound(worker, from, to int) {
 			}
 		}
 		s.lower(mine)
-		mine.pushes += n
 	}
+}
+
+// pushLists is pushCore for whole lists.
+func (s *paths) pushLists(worker, from, to int) {
+	mine := &s.workers[worker]
+	for ; from < to; from += pushBatch {
+		for i, v := range s.take(mine, from, min(from+pushBatch, to)) {
+			for _, entry := range s.g.List(v) {
+				u, w := layout.Split(entry)
+				mine.offers = append(mine.offers, offer{stateOf(mine.at[i]+w, v), u})
+			}
+			if len(mine.offers) >= pushBatch {
+				s.lower(mine)
+			}
+		}
+		s.lower(mine)
+	}
+}
+
+// take takes vertices from..to-1 of the frontier, except those that are too far for this round, which stay queued. It
+// returns them, with their distances in mine.at.
+func (s *paths) take(mine *pathWorker, from, to int) []uint32 {
+	n := 0
+	for _, v := range s.push.frontier[from:to] {
+		if d := distanceOf(s.load(v)); d > s.push.near {
+			mine.pusher.frontier = append(mine.pusher.frontier, v)
+			mine.pusher.nearest = min(mine.pusher.nearest, d)
+			continue
+		}
+		mine.taken[n] = v
+		n++
+	}
+	for i, v := range mine.taken[:n] {
+		mine.at[i] = distanceOf(atomic.AndUint64(&s.states[v], ^uint64(queued)))
+	}
+	mine.pushes += n
+	return mine.taken[:n]
 }
 
 // lower gives vertices the distances and parents that they are offered, if those are smaller, and adds the vertices to

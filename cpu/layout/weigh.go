@@ -190,6 +190,14 @@ func (b *weigher) lists() error {
 		s.sort(g, uint32(v), list)
 		g.setHeads(v, list)
 	})
+	const samples = 1 << 16
+	total, n := 0.0, 0
+	for i := 0; i < len(g.Entries); i += len(g.Entries)/samples + 1 {
+		_, w := Split(g.Entries[i])
+		total += float64(w)
+		n++
+	}
+	g.Step = 8 * float32(total/float64(max(n, 1))*float64(g.Vertices)/float64(max(len(g.Entries), 1)))
 	return nil
 }
 

@@ -31,6 +31,7 @@ type Weighted struct {
 	Seconds  [][2]Head        // [Vertices] the next ones, at no vertex and infinite weight where the list is shorter
 	Relays   []Relay          // [Vertices]
 	Regions  Regions
+	Step     float32 // width of rounds that push over whole lists: 8 times the mean weight by the mean length of a list
 }
 
 const (
