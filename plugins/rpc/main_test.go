@@ -123,7 +123,7 @@ func acts() map[string]func() {
 		return traversal{}, fmt.Errorf("waiter: canceled: %w", ctx.Err())
 	}
 	return map[string]func(){
-		"serial": serve(actor{}),
+		"serial": func() { Serve(serial.New()) },
 		"host":   hostAct,
 
 		"accelerates": func() { ServeAccelerator(&byCPU{}) },
