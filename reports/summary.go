@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,12 +68,13 @@ func (s Summary) Over(rated []record.Run) Summary {
 	return s
 }
 
-// MPIProcesses is the number of processes of MPI that searched: the ranks of the engine mpi, and 1 for all others.
+// MPIProcesses is the number of processes of the engine that searched: 1 unless it is an engine of several.
 func (s Summary) MPIProcesses() int {
-	if s.Engine.Builtin != "mpi" || len(s.Roots) == 0 {
+	if s.Engine.Builtin != "mpi" && (s.Description == nil || !s.Description.Spreads) {
 		return 1
 	}
-	return max(1, len(s.Roots[0].Ranks))
+	processes, _ := strconv.Atoi(s.Options["ranks"])
+	return max(1, processes)
 }
 
 // Peak is the most memory that the processes of the run had; zeros: not known.

@@ -14,7 +14,7 @@ import (
 // Graph500 writes the official text of every run: what the Graph500 reference program 3.0 prints at its end. Kernels 2
 // and 3 of an engine and a graph are one text, with the time of the kernel 1 for both. It differs in three ways:
 //
-//   - num_mpi_processes is 1 unless the engine's ranks are processes of MPI. Ranks and threads are in the record.
+//   - num_mpi_processes is 1 unless the engine is several processes. Ranks and threads are in the record.
 //   - Validation lines are left out when nothing was validated (the reference prints -1), and a standard deviation for
 //     fewer than two values (the reference prints nan).
 //   - Lines that begin with # are not official. They name one of several runs, say why a run has no numbers, and hold

@@ -64,24 +64,20 @@ func blanks(block string) (names []string) {
 // HasLoop reports whether the run has an energy loop.
 func (f form) HasLoop() bool { return f.Energy != nil && f.Energy.Loop != nil }
 
-// Nodes is the number of nodes and, of several, their names with the ranks of each.
+// Nodes is the number of nodes and, of several, their names.
 func (f form) Nodes() string {
-	if f.MPIProcesses() > 1 && f.Construction != nil {
-		for _, detail := range f.Construction.Details {
-			if _, hosts, found := strings.Cut(detail.Value, "under MPI on "); found {
-				return fmt.Sprintf("%d: %s", strings.Count(hosts, "("), hosts)
-			}
-		}
+	if len(f.Hosts) > 1 {
+		return fmt.Sprintf("%d: %s", len(f.Hosts), strings.Join(f.Hosts, ", "))
 	}
 	return "1"
 }
 
 // Each follows numbers that are those of one of several nodes.
 func (f form) Each() string {
-	if strings.HasPrefix(f.Nodes(), "1") && !strings.Contains(f.Nodes(), ", ") {
-		return ""
+	if len(f.Hosts) > 1 {
+		return " a node"
 	}
-	return " a node"
+	return ""
 }
 
 // Class is the largest class of Graph500 whose scale the run reaches; empty: none.
