@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,7 +110,7 @@ func conform(
 		}
 		return engine, err
 	}
-	passed, failed := 0, 0
+	passed, failed, numbers, causes := 0, 0, regexp.MustCompile(`\d+`), map[string]string{} // the first case, by cause
 	for _, test := range cases {
 		o := test.Run(ctx, open, spec.Options, limit)
 		line := fmt.Sprintf("pass  %-32s %6.2f s", test.Name, o.Elapsed.Seconds())
@@ -117,6 +119,12 @@ func conform(
 			return ctx.Err()
 		case o.Err != nil:
 			failed++
+			cause := numbers.ReplaceAllString(strings.ReplaceAll(o.Err.Error(), test.Name, ""), "0")
+			if first := causes[cause]; first != "" {
+				line = fmt.Sprintf("FAIL%s  as in %s", line[4:], first)
+				break
+			}
+			causes[cause] = test.Name
 			line = fmt.Sprintf("FAIL%s  %v\n      wanted: %s", line[4:], o.Err, test.About)
 		case o.Skipped != "":
 			line = fmt.Sprintf("skip  %-32s           %s", test.Name, o.Skipped)

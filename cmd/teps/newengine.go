@@ -85,6 +85,12 @@ func named(text, name string) string {
 	return regexp.MustCompile(`\b(lib)?mine\b`).ReplaceAllString(text, "${1}"+name)
 }
 
+const module = "github.com/tepsbench/teps"
+
+// contract matches the modules that an engine in Go is built of, besides teps.
+var contract = regexp.MustCompile(`^(github\.com/(hashicorp/(go-hclog|go-plugin|yamux)|fatih/color|golang/protobuf|` +
+	`mattn/go-(colorable|isatty)|oklog/run)|golang\.org/x/(net|sys|text)|google\.golang\.org/.*)$`)
+
 // write makes the directory of a new engine.
 func (l language) write(dir, name string) error {
 	files := map[string]string{}                      // texts by name
@@ -99,7 +105,6 @@ func (l language) write(dir, name string) error {
 	case "c", "openmp":
 		files["teps_engine.h"] = native.Header()
 	case "go":
-		// It has the requirements of teps, so that nothing has to be downloaded. `go mod tidy` removes unused ones.
 		_, file, _, _ := runtime.Caller(0)
 		source := filepath.Dir(filepath.Dir(filepath.Dir(file)))
 		goMod, err := os.ReadFile(filepath.Join(source, "go.mod"))
@@ -107,9 +112,15 @@ func (l language) write(dir, name string) error {
 		if err := errors.Join(err, sumErr); err != nil {
 			return usage("a Go engine needs the source of teps: %w; build teps from a clone", err)
 		}
-		module, requirements, _ := strings.Cut(strings.TrimPrefix(string(goMod), "module "), "\n")
-		files["go.mod"] = fmt.Sprintf("module example.com/%s%s\n%s\nrequire %s v0.0.0\n\nreplace %[4]s => %s\n",
-			enginePrefix, name, requirements, module, source)
+		// It has the versions of teps, so that nothing has to be downloaded.
+		required := "\t" + module + " v0.0.0\n"
+		for line := range strings.Lines(string(goMod)) {
+			if fields := strings.Fields(line); len(fields) > 1 && contract.MatchString(fields[0]) {
+				required += fmt.Sprintf("\t%s %s // indirect\n", fields[0], fields[1])
+			}
+		}
+		files["go.mod"] = fmt.Sprintf("module example.com/%s%s\n\n%s\n\nrequire (\n%s)\n\nreplace %s => %s\n", enginePrefix,
+			name, regexp.MustCompile(`(?m)^go .*$`).FindString(string(goMod)), required, module, source)
 		files["go.sum"] = string(goSum)
 	}
 	err := os.MkdirAll(dir, 0o777)
