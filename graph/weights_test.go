@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"testing"
@@ -38,7 +37,7 @@ func hashOfFloats(numbers []float32) string {
 		for _, x := range part {
 			bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(x))
 		}
-		_, _ = io.WriteString(hash, string(bytes))
+		_, _ = hash.Write(bytes)
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil))
 }

@@ -60,7 +60,7 @@ func (p *process) describe() (plugins.Description, error) {
 		"The distributed search with ranks that are MPI processes, on one host or several.", 2)
 	d.Options = slices.DeleteFunc(d.Options, func(o plugins.Option) bool { return o.Name == "owner" }) // Place has it
 	d.Spreads = true
-	err := p.err
+	var err error
 	if os.Getenv(plugins.PlaceVariable) != "" {
 		err = p.start()
 	} else {
