@@ -119,7 +119,9 @@ func reasonsOf(bad []*sweep.Job) (lines []string) {
 // variantOf sums up the jobs of an engine on a graph. Its state is the worst of theirs, with the number of jobs in it
 // unless all are.
 func variantOf(jobs []*sweep.Job, withMemory bool) reports.Summary {
-	v := reports.Summary{Label: jobs[0].Engine().Name, Run: record.Run{GraphID: jobs[0].Graph()}, Planned: len(jobs)}
+	id := jobs[0].Graph()
+	v := reports.Summary{Label: reports.Joined(" ", jobs[0].Engine().Name, string(id.Kernel)),
+		Run: record.Run{GraphID: id}, Planned: len(jobs)}
 	if withMemory {
 		v.Memory = jobs[0].Memory
 	}

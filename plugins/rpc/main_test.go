@@ -75,6 +75,16 @@ func (a *actor) Search(ctx context.Context, root graph.Vertex, parent []graph.Ve
 	return a.Engine.Search(ctx, root, parent)
 }
 
+func (a *actor) ShortestPaths(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (traversal, error) {
+	return a.Engine.(plugins.PathFinder).ShortestPaths(ctx, root, parent, distance)
+}
+
+func (a *actor) RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration,
+	parent []graph.Vertex, distance []float32) (int64, error) {
+	return a.Engine.(plugins.PathFinder).RepeatShortestPaths(ctx, roots, duration, parent, distance)
+}
+
 func (a *actor) Close() error {
 	if a.close != nil {
 		a.close()
