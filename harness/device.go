@@ -140,8 +140,12 @@ func (s *localSession) takeBack(ctx context.Context) {
 	})
 }
 
-// StartValidating opens the device for validating searches.
+// StartValidating opens the device for validating searches by kernel 2.
 func (s *localSession) StartValidating(ctx context.Context) {
+	if s.kernel == record.SSSP { // which the CPU validates
+		s.local.device.close()
+		return
+	}
 	s.device, s.local.device = s.local.device, nil
 	if s.device == nil || s.device.open == nil {
 		s.device = openDevice(ctx, s.host, s.plan, s.progress)
