@@ -37,7 +37,7 @@ func describe() (plugins.Description, error) {
 		Options: options(),
 		Memory:  memoryBound(allowedThreads()),
 
-		ShortestPaths: true,
+		ShortestPaths: true, PathMemory: pathMemory(allowedThreads()),
 	}, nil
 }
 
@@ -77,6 +77,16 @@ func options() []plugins.Option {
 //	             regions; levels
 func memoryBound(workers int) plugins.Memory {
 	return plugins.Memory{Fixed: int64(32+12*workers) << 20, PerVertex: float64(60 + 9*workers), PerTuple: 14}
+}
+
+// pathMemory is what kernel 3 needs besides:
+//
+//	per vertex   number and label (8), offset (8), three entries with bounds (36), relay weights (12), state (8), lists
+//	             of vertices (24), core (8); before the lists the degree (4); a worker's queues and counters (13)
+//	per tuple    two entries of 64 bits, each with 16 bits of its vertex (20), and the core (1)
+//	fixed        for each worker a slot for each bucket and the arrays to sort one (56 MiB)
+func pathMemory(workers int) plugins.Memory {
+	return plugins.Memory{Fixed: int64(16+56*workers) << 20, PerVertex: float64(116 + 13*workers), PerTuple: 21}
 }
 
 // instance is a graph that is ready to be searched.

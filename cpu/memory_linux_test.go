@@ -51,6 +51,46 @@ func needed(t *testing.T, tuples []graph.Edge, vertices, threads int, adjacency 
 	return used, bound
 }
 
+func TestMemoryNeededByShortestPathsIsAnUpperBound(t *testing.T) {
+	for name, tuples := range map[string][]graph.Edge{
+		"kron:16": kronecker(t, 16), "star": starsOnPaths(1, 1<<20, 1), "path": starsOnPaths(2, 1, 1<<18),
+		"caterpillar": caterpillar(1<<16, 3), "hubs on paths": starsOnPaths(300, 300, 300),
+	} {
+		for _, threads := range []int{1, 3} {
+			e := construction(t, tuples, map[string]string{"threads": fmt.Sprint(threads)})
+			runtime.GC()
+			before, held := heapAllocated(), e.memory.Held()
+			if err := e.constructPaths(t.Context(), tuples, make([]float32, len(tuples))); err != nil {
+				t.Fatal(err)
+			}
+			labels := e.graph.Labels
+			for range 2 {
+				if _, err := e.traversePaths(
+					t.Context(), 0, make([]graph.Vertex, labels), make([]float32, labels)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// The peak may be that of kernel 2, whose bound is added to this one.
+			used := e.memory.Peak() - held + heapAllocated() - before - int64(2*12*labels)
+			m := pathMemory(threads)
+			bound := m.Fixed + int64(m.PerVertex*float64(labels)+m.PerTuple*float64(len(tuples)))
+			if used > bound {
+				t.Errorf("%s, %d threads: used %d bytes, bound is %d", name, threads, used, bound)
+			}
+			if err := e.free(); err != nil || e.memory.Held() != 0 {
+				t.Errorf("%s: free left %d bytes: %v", name, e.memory.Held(), err)
+			}
+		}
+	}
+}
+
+// heapAllocated returns the bytes that have been allocated on the Go heap so far.
+func heapAllocated() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.TotalAlloc)
+}
+
 // Graphs unlike the benchmark's: single vertices have up to half of all entries, or there are hardly any entries.
 func TestMemoryNeededIsAnUpperBoundForOtherGraphs(t *testing.T) {
 	const size = 500_000

@@ -253,11 +253,22 @@ type sorting struct {
 	alone       *team.Team
 }
 
-const radixLength = 512 // entries of a list, from which a radix sort is faster
+const (
+	radixLength = 512     // entries of a list, from which a radix sort is faster
+	maxScratch  = 1 << 20 // entries of a list that is sorted with scratch
+)
 
 // sort puts the list of v in ascending order of bounds.
 func (s *sorting) sort(g *Weighted, v uint32, list []uint64) {
-	if len(list) < 2 {
+	switch n := len(list); {
+	case n < 2:
+		return
+	case n > maxScratch:
+		slices.SortFunc(list, func(a, b uint64) int {
+			u, w := Split(a)
+			x, y := Split(b)
+			return cmp.Compare(g.Bound(v, u, w), g.Bound(v, x, y))
+		})
 		return
 	}
 	if s.keys = slices.Grow(s.keys[:0], len(list))[:len(list)]; s.alone == nil {

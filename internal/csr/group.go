@@ -35,6 +35,10 @@ func (a *Matrix[C]) Group(stopped func() bool) (at []uint64, columns []C) {
 		}
 		k := a.buckets[i]
 		columns, rows := a.column[k.begin:k.end.Load()], a.row[k.begin:k.end.Load()]
+		if k.to-k.from == 1 { // perhaps most entries of all
+			at[k.to] = uint64(k.begin) + uint64(len(columns))
+			return
+		}
 		scratch[worker] = append(scratch[worker][:0], columns...)
 		ends := at[k.from+1 : k.to+1] // at[k.from] is written with the bucket before
 		counts := make([]uint32, k.to-k.from)
