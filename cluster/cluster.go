@@ -42,7 +42,7 @@ type Config struct {
 	Arguments []string // of the launcher, from the user
 	Network   string   // CIDR of the network by which nodes connect to the head; empty: any
 	Program   string   // path of teps, the same on all hosts; started with the argument node or place
-	Version   string   // of the program, which nodes must have, too
+	Version   string   // of the program; nodes must have the same
 
 	times times // for tests
 }
@@ -68,7 +68,7 @@ type Cluster struct {
 	nodes      *Job
 	alive      context.Context
 	fail       context.CancelCauseFunc
-	lost       sync.Once // holds the first node whose connection broke
+	lost       sync.Once // for the first connection that breaks
 	beats      sync.WaitGroup
 
 	mu   sync.Mutex
@@ -85,7 +85,7 @@ type Node struct {
 	connection *grpc.ClientConn
 }
 
-// Start starts a node on each host and returns when all are ready. If ctx ends before, or a node does not start, it
+// Start starts a node on each host and returns when all are ready. If ctx ends first or a node does not start, Start
 // leaves nothing running.
 func Start(ctx context.Context, config Config) (*Cluster, error) {
 	if config.times == (times{}) {
@@ -167,7 +167,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	return err
 }
 
-// accept takes connections of nodes until the listener is closed. Others are none of a node and go unnoticed.
+// accept takes connections of nodes until the listener is closed. It ignores connections that are not from a node.
 func (c *Cluster) accept(ctx context.Context, listener net.Listener, arrived chan<- *Node) {
 	config, err := c.invitation.tls()
 	if err != nil {
@@ -243,7 +243,7 @@ func (n *Node) broken(err error) {
 	})
 }
 
-// beat asks the node now and then whether it is alive.
+// beat asks the node at intervals whether it is alive.
 func (n *Node) beat() {
 	c := n.cluster
 	for {
@@ -326,7 +326,7 @@ func (n *Node) invoke(ctx, alive context.Context, method string, args, reply any
 	return stream.RecvMsg(reply)
 }
 
-// Each does something with all nodes at the same time. After the first error it cancels the others, waits for them, and
+// Each calls do for all nodes at the same time. After the first error it cancels the others, waits for them, and
 // returns that error.
 func (c *Cluster) Each(ctx context.Context, do func(ctx context.Context, n *Node) error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -369,7 +369,7 @@ func All[Reply any](ctx context.Context, g Group, method string, args any) ([]Re
 	return replies, err
 }
 
-// Close ends all places and nodes and everything that they started. It may come at any time and ends running calls.
+// Close ends all places and nodes and everything that they started. It may be called at any time; running calls end.
 func (c *Cluster) Close() {
 	c.fail(fmt.Errorf("the cluster is closed: %w", plugins.ErrClosed))
 	c.beats.Wait()

@@ -15,8 +15,8 @@ type exchange struct {
 	calls chan func()
 }
 
-// connect joins this process to the validators of the other nodes, which the same launcher has started. It is called
-// once.
+// connect joins this process to the validators of the other nodes, which the same launcher has started. A process calls
+// it once.
 func connect(self *Self) (validate.Exchange, error) {
 	x := &exchange{calls: make(chan func())}
 	go func() { // Init locks it to its thread

@@ -14,7 +14,7 @@ type Here struct {
 	places  *Places
 }
 
-// NewHere returns a Here. Hosts and Nodes of config do not count.
+// NewHere returns a Here. It ignores Hosts and Nodes of config.
 func NewHere(config Config) (*Here, error) {
 	invited, err := newInvitation()
 	if err != nil {

@@ -69,9 +69,9 @@ type hello struct {
 	Rank    int // in the launcher's job, -1 if unknown
 }
 
-// Serve makes this process a node: it connects to the head that had it started, and answers the calls of the head with
-// the handlers, until the head closes the connection, ctx ends, or a signal comes. It returns an error if the head is
-// gone, or silent for 30 s. The places have then ended; handlers may still run, so the process should end.
+// Serve makes this process a node. It connects to the head and answers the head's calls with the handlers until the
+// head closes the connection, ctx ends, or a signal arrives. It returns an error if the head is gone, or silent for
+// 30 s. The places have then ended; handlers may still run, so the process should end.
 func Serve(ctx context.Context, version string, handlers func(*Self) []Handler) error {
 	invited := &invitation{}
 	text, err := base64.StdEncoding.DecodeString(os.Getenv(invitationKey))

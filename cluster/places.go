@@ -30,15 +30,14 @@ const slotKey = plugins.PlaceVariable
 // maxImage is the maximum number of bytes of an image.
 const maxImage = 64 << 10
 
-// image is what a place becomes.
+// image is the program that a place becomes.
 type image struct {
 	Path            string
 	Args, Variables []string
 }
 
 // ServePlace makes this process a place: it connects to the node on its host and becomes the program that the node
-// names, with the environment of the launcher and the node's variables. It returns only after an error, or if the node
-// does not need it.
+// names, with the environment of the launcher and the node's variables. It returns only after an error.
 func ServePlace() error {
 	socket, job, ok := strings.Cut(os.Getenv(slotKey), "/")
 	if !ok {
@@ -84,7 +83,7 @@ func ServePlace() error {
 	return fmt.Errorf("%s: %w", next.Path, err)
 }
 
-// arrival is how a place introduces itself.
+// arrival is the first message of a place.
 type arrival struct {
 	Job  string
 	Rank int // in the launcher's job
@@ -185,9 +184,9 @@ type Place struct {
 	pid, rank  int
 }
 
-const drainTime = 300 * time.Millisecond // for the rest of a place's output, should something hold the pipes open
+const drainTime = 300 * time.Millisecond // for the rest of a place's output, if another process holds the pipes open
 
-// Start makes the place run a program. It is an rpc.Program's Start.
+// Start makes the place run a program. It implements rpc.Program.Start.
 func (p *Place) Start(cmd *exec.Cmd, atEnd func()) (*child.Process, error) {
 	defer p.connection.Close()
 	var readers [2]*os.File

@@ -143,7 +143,7 @@ func (w *worker) make(ctx context.Context, args makeArgs) (reply makeReply, err 
 	return makeReply{w.graph, made.Joined, made.Isolated}, err
 }
 
-// drop closes what there is of a graph.
+// drop closes the engine and the graph, if there are any.
 func (w *worker) drop() error {
 	err := w.closeEngine()
 	if w.data != nil {

@@ -25,17 +25,17 @@ type Data interface {
 	Restore(ctx context.Context, progress Progress) error
 	// MakeWeights makes the weights of kernel 3, once, and adds to the GraphRecord where they come from.
 	MakeWeights(ctx context.Context, progress Progress) error
-	// Open starts an engine for a kernel, and takes memory for its results, which no other engine gets.
+	// Open starts an engine for a kernel and allocates memory for its results. No other engine gets this memory.
 	Open(ctx context.Context, plan record.Plan, kernel record.Kernel, spec record.EngineSpec, progress Progress) (
 		Session, error)
-	// Close returns the memory.
+	// Close frees the memory.
 	Close() error
 }
 
-// Made is what the harness has to know of tuples that it does not see.
+// Made describes the tuples to the harness, which does not see them.
 type Made struct {
 	Joined   int64                     // number of vertices that a tuple joins to another one
-	Isolated graph.Vertex              // the lowest of the others; the number of vertices if there is none
+	Isolated graph.Vertex              // the lowest other vertex; the number of vertices if there is none
 	Label    func(graph.Vertex) uint64 // in the file; nil: the vertex itself
 }
 
@@ -46,7 +46,7 @@ type Session interface {
 	// Construct is kernel 1, with weights for kernel 3.
 	Construct(ctx context.Context, options map[string]string) (Constructed, error)
 
-	// Ready overwrites all parents and distances, so that one that a search does not write is detected.
+	// Ready overwrites all parents and distances, so that an entry that a search does not write is detected.
 	Ready(ctx context.Context) error
 	// Wake searches outside any measurement, and returns the time of the call. Mark then overwrites some parents again.
 	Wake(ctx context.Context, root graph.Vertex) (time.Duration, error)
@@ -59,7 +59,7 @@ type Session interface {
 	// Copy measures how long it takes to copy all parents and distances.
 	Copy(ctx context.Context) (time.Duration, error)
 
-	// Validate checks the result of the last search. Between StartValidating and StopValidating a device may do that.
+	// Validate checks the result of the last search. Between StartValidating and StopValidating a device may check it.
 	Validate(ctx context.Context, root graph.Vertex, how Validation) (Verdict, error)
 	StartValidating(ctx context.Context)
 	StopValidating()
@@ -87,7 +87,7 @@ type Searched struct {
 	Interference *machine.Interference // since Ready; nil if the system reports none
 }
 
-// Validation is how thorough Validate is.
+// Validation is the thoroughness of Validate.
 type Validation int
 
 const (

@@ -58,9 +58,9 @@ func newLocal(host Host, plan record.Plan, id record.GraphID, source graph.Sourc
 	return &local{host: host, plan: plan, id: id, source: source, spec: plan.Graph(id), seed: maphash.MakeSeed()}
 }
 
-// NewPart returns the Data of one of several parts of a graph of a plan, each in a process of its own: a slice of the
-// tuples, and the parents of the vertices v with v mod Size equal to the Rank of the exchange. All parts get the same
-// calls.
+// NewPart returns the Data of one of several parts of a graph of a plan, each in another process. A part has a slice of
+// the tuples, and the parents of the vertices v with v mod Size equal to the Rank of the exchange. All parts get the
+// same calls.
 func NewPart(host Host, plan record.Plan, id record.GraphID, exchange validate.Exchange) (Data, error) {
 	source, err := plan.Generator(id)
 	switch {
@@ -176,7 +176,7 @@ func (l *local) generate(ctx context.Context, progress Progress) error {
 const partTuples = 1 << 25
 
 // regenerate makes all tuples once, part by part, for the validator, which finds the vertices with neighbors. The
-// device makes them this time, and the CPU for searches that it validates.
+// device makes them here; the CPU makes them again for each search that it validates.
 func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 	recipe := l.graph.Recipe
 	l.graph.Tuples, l.graph.Regenerated = recipe.Tuples(), true
@@ -235,14 +235,14 @@ func (l *local) fill(ctx context.Context, s graph.Source, progress Progress) (er
 	return nil
 }
 
-// read loads the tuples from the graph's file into memory that is shared with engines. It is reserved first, because
-// their number is known at the end of the file.
+// read loads the tuples from the graph's file into memory that is shared with engines. The memory is reserved first,
+// because the number of tuples is known only at the end of the file.
 func (l *local) read(ctx context.Context, progress Progress) error {
 	available, _, err := machine.AvailableMemory(ctx)
 	if err != nil {
 		available = 1 << 40
 	}
-	available -= available / 4 // for reading, should mapped memory count as taken (ulimit -v)
+	available -= available / 4 // for reading, if mapped memory counts as used (ulimit -v)
 	if err := l.borrow(l.host.Reserve, available/graph.EdgeBytes); err != nil {
 		return err
 	}

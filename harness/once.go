@@ -22,8 +22,8 @@ type Found struct {
 	Label    func(graph.Vertex) uint64 // in the graph's file
 }
 
-// Once makes one validated search outside the protocol, by the engine, graph and kernel of a plan that has one of each.
-// root is a label of the graph's file. The result, which goes to use, lasts until that returns.
+// Once makes one validated search outside the protocol, with the only engine, graph and kernel of a plan. root is a
+// label of the graph's file. The result is valid until use returns.
 func Once(ctx context.Context, host Host, plan record.Plan, root uint64, progress Progress,
 	use func(Found) error) (err error) {
 	if err := Prepare(ctx, host, plan); err != nil {
@@ -76,7 +76,7 @@ func searchOnce(ctx context.Context, plan record.Plan, session Session, spec rec
 		return found, searched, callError(ctx, limited.Err() != nil, "engine "+spec.Name, plan.Timeout, err)
 	}
 	v, err := session.Validate(ctx, root, Validated)
-	local := session.(*localSession) // the only kind of this process
+	local := session.(*localSession) // as is every session of this process
 	return Found{v.Tree, local.parents, local.distance, nil}, searched, err
 }
 

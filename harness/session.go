@@ -16,7 +16,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// localSession is a Session with one process of the engine, or with an engine in this process.
+// localSession is a Session on this host. The engine is a process, several processes (spread), or in this process.
 type localSession struct {
 	*local
 	plan     record.Plan
@@ -236,7 +236,7 @@ func (s *localSession) pids() []int {
 	return nil
 }
 
-// PeakMemory is the most memory, in bytes, that the engine's processes have had; 0 if that is not known.
+// PeakMemory returns the largest memory that the engine's processes have had, in bytes, or 0 if it is unknown.
 func (s *localSession) PeakMemory() int64 {
 	bytes := int64(0)
 	for _, pid := range s.pids() {

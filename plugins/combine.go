@@ -4,8 +4,8 @@ package plugins
 
 import "time"
 
-// Reports of the ranks of a distributed engine are combined so that combinations of equally many ranks can be combined
-// again: a time is the mean over ranks, unless it is that of the whole call, which is the longest; counts are added up.
+// Functions that combine the reports of ranks. Combinations of equally many ranks can be combined again: the time of a
+// whole call is the longest, other times are means over ranks, and counts are sums.
 
 // CombinePhases combines the phases of several ranks, which have the same phases.
 func CombinePhases(ranks [][]Phase) []Phase {

@@ -119,8 +119,9 @@ type Description struct {
 	PathMemory    Memory `json:"path_memory,omitzero"`
 	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.
 	TakesDeviceTuples bool `json:"takes_device_tuples,omitempty"`
-	// Spreads says that the engine may be several processes, on one host or on several. Each is an Engine with an
-	// Input.Place, gets the same calls at the same time, and exchanges data with the others by itself.
+	// Spreads says that the engine may be several processes, on one host or on several; its option ranks, of Kind Int, is
+	// their number. Each is an Engine with an Input.Place, gets the same calls at the same time, and exchanges data with
+	// the others by itself (docs/writing-an-engine.md).
 	Spreads bool `json:"spreads,omitempty"`
 }
 

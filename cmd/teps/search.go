@@ -115,7 +115,7 @@ func printFound(w io.Writer, found harness.Found) error {
 	return b.Flush()
 }
 
-// levels returns the levels of a breadth-first search, which is valid; nil for another one.
+// levels returns the levels of a valid breadth-first search, or nil for another kernel.
 func levels(found harness.Found) []int32 {
 	if found.Distance != nil {
 		return nil

@@ -100,8 +100,7 @@ func (p *Part) lowestVertex(suits func(slot int) bool) int64 {
 	return math.MaxInt64
 }
 
-// deriveLevels fills levels, and Reached and Depth of the tree. The error is a Violation of rule 1 or 2, or another
-// one.
+// deriveLevels fills levels, and Reached and Depth of the tree. The error may be a Violation of rule 1 or 2.
 func (s *partSearch) deriveLevels(ctx context.Context) error {
 	if err := s.start(ctx, noLevel, func(v graph.Vertex) bool { return v != graph.Unreached }); err != nil {
 		return err

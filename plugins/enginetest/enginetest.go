@@ -7,6 +7,9 @@
 // Parents must form a tree with exactly the levels of the oracle of package graph, in which every parent is a neighbor,
 // no matter which one, and the host's validator must accept them as well.
 //
+// An engine of several processes (plugins.Description.Spreads) is tested by teps conform, which starts its processes.
+// Under go test it is one process with the zero plugins.Place.
+//
 // The suite is tested with package serial, a correct engine, and with engines that are wrong in one way each
 // (mutants_test.go).
 package enginetest
