@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"internal/kolganov": {"graph"},
 	"internal/lookup":   {},
 	"internal/memory":   {"plugins"},
-	"internal/mpi":      {},
+	"internal/mpi":      {"internal/team"},
 	"internal/parents":  {"graph", "internal/memory", "internal/team"},
 	"internal/regular":  {},
 	"internal/team":     {},

@@ -113,10 +113,6 @@ func (d *data) Open(
 				"on all hosts", spec.Name, n.Host, d.Nodes[0].Host, s.opened[i].Checksum, s.opened[0].Checksum)
 		}
 	}
-	if err == nil && !s.opened[0].Description.Spreads && spec.Builtin != record.Nothing {
-		err = fmt.Errorf("%w: engine %s is one process; over %d hosts runs an engine of several, such as mpi",
-			plugins.ErrUnavailable, spec.Name, len(d.Nodes))
-	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -140,7 +136,7 @@ func (s *session) Checksum() string { return s.opened[0].Checksum }
 func (s *session) Construct(ctx context.Context, options map[string]string) (c harness.Constructed, err error) {
 	args := constructArgs{Options: options}
 	if s.opened[0].Description.Spreads {
-		n, err := ProcessesOf(s.opened[0].Description, options, len(s.Nodes))
+		n, err := harness.ProcessesOf(s.opened[0].Description, options, len(s.Nodes))
 		if err != nil {
 			return c, err
 		}

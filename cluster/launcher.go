@@ -69,11 +69,12 @@ func launchers() []Launcher {
 			}
 			return slices.Concat(args, named("--host", t.hosts, ":"+strconv.Itoa(t.perNode)), t.extra, t.command)
 		}},
-		// MPICH and its relatives. One process a host, and around again.
+		// MPICH and its relatives. One process a host, and around again. It fails on a host that does not have its
+		// working directory.
 		{"hydra", []string{"mpiexec.hydra", "mpiexec"}, "install MPICH", []string{
 			"ssh: ", "Host key verification failed", "=   BAD TERMINATION",
 		}, func(t task) []string {
-			return slices.Concat([]string{"-n", strconv.Itoa(t.nodes * t.perNode), "-ppn", "1"},
+			return slices.Concat([]string{"-n", strconv.Itoa(t.nodes * t.perNode), "-ppn", "1", "-wdir", "/"},
 				named("-hosts", t.hosts, ""), t.extra, t.command)
 		}},
 		// Children of this process, for tests. One that fails ends all. They learn their rank and node from variables.

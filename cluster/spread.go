@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
@@ -73,20 +74,6 @@ func (s *Spread) Describe(ctx context.Context) (plugins.Description, error) {
 // Checksum returns the SHA-256 of the engine's file.
 func (s *Spread) Checksum() string { return s.single.Checksum() }
 
-// ProcessesOf returns the number of processes on each of several hosts that an engine's option ranks asks for.
-func ProcessesOf(d plugins.Description, options map[string]string, hosts int) (int, error) {
-	settings, err := plugins.Resolve(d.Options, options)
-	if err != nil {
-		return 0, err
-	}
-	ranks := settings.Int("ranks")
-	if ranks%hosts != 0 || ranks < hosts {
-		return 0, fmt.Errorf("%d ranks cannot be distributed evenly over %d hosts: set ranks to a multiple of %[2]d: %w",
-			ranks, hosts, plugins.ErrOption)
-	}
-	return ranks / hosts, nil
-}
-
 // Prepare starts the processes for kernel 1 with some options.
 func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
 	if s.closed {
@@ -96,7 +83,7 @@ func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
 	if err != nil {
 		return err
 	}
-	n, err := ProcessesOf(d, options, s.hosts)
+	n, err := harness.ProcessesOf(d, options, s.hosts)
 	if err != nil || n == len(s.processes) {
 		return err
 	}

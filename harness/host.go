@@ -9,6 +9,7 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -50,6 +51,20 @@ type Spread interface {
 	plugins.Engine
 	// Prepare starts the processes, outside the clock of kernel 1.
 	Prepare(ctx context.Context, options map[string]string) error
+}
+
+// ProcessesOf returns the number of processes on each of several hosts that an engine's option ranks asks for.
+func ProcessesOf(d plugins.Description, options map[string]string, hosts int) (int, error) {
+	settings, err := plugins.Resolve(d.Options, options)
+	if err != nil {
+		return 0, err
+	}
+	ranks := settings.Int("ranks")
+	if ranks%hosts != 0 || ranks < hosts {
+		return 0, fmt.Errorf("%d ranks cannot be distributed evenly over %d hosts: set ranks to a multiple of %[2]d: %w",
+			ranks, hosts, plugins.ErrOption)
+	}
+	return ranks / hosts, nil
 }
 
 // Clustered is a Host with several hosts.

@@ -36,6 +36,7 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	if err := CheckFiles(ctx, plan); err != nil {
 		return err
 	}
+	hosts, available, source, unknown := memoryOf(ctx, host)
 	var failures []error
 	var limits error
 	memory := map[string]plugins.Memory{}
@@ -50,6 +51,15 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 		}
 		if _, err := Resolve(spec, d); err != nil {
 			return err
+		}
+		if plan.Cluster.Spans() && spec.Builtin != record.Nothing {
+			if !d.Spreads {
+				return record.Usage("engine %s is one process, which is not divided among hosts; name an engine of several, such "+
+					"as mpi, or run on one host", spec.Name)
+			}
+			if _, err := ProcessesOf(d, spec.Options, hosts); err != nil {
+				return record.Usage("engine %s: %w", spec.Name, err)
+			}
 		}
 		if plan.Regenerate && !d.MakesTuples {
 			return record.Usage("engine %s reads tuples from memory and cannot make them again; name another engine", spec.Name)
@@ -67,8 +77,10 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	if _, err := CheckMeters(ctx, host, plan); err != nil {
 		return err
 	}
-	if err := checkMemory(ctx, host, plan, memory); err != nil {
-		return err
+	if unknown == nil { // otherwise everything fits
+		if err := fitsInto(plan, memory, hosts, available, source); err != nil {
+			return err
+		}
 	}
 	return limits
 }
@@ -328,20 +340,10 @@ func saturate(x float64) int64 {
 	return 0 // negative or NaN: an estimate that the conformance suite refuses
 }
 
-// checkMemory refuses a plan if one of its graphs does not fit for one of the engines, by name. The error is a
-// plugins.ErrMemory. If the available memory is unknown, everything fits.
-func checkMemory(ctx context.Context, host Host, plan record.Plan, engines map[string]plugins.Memory) error {
-	hosts, available, source, err := memoryOf(ctx, host)
-	if err != nil {
-		return nil
-	}
-	return fitsInto(plan, engines, hosts, available, source)
-}
-
-// memoryOf returns the number of hosts that share a graph, and the memory available on each of them.
+// memoryOf returns the number of hosts that share a graph, and the memory available on the one that has least of it.
 func memoryOf(ctx context.Context, host Host) (hosts int, available int64, source string, err error) {
 	if clustered, ok := host.(Clustered); ok {
-		if hosts, available, source, err = clustered.Memory(ctx); hosts > 1 {
+		if hosts, available, source, err = clustered.Memory(ctx); source != "" || err != nil {
 			return hosts, available, source, err
 		}
 	}
@@ -349,7 +351,8 @@ func memoryOf(ctx context.Context, host Host) (hosts int, available int64, sourc
 	return 1, available, source, err
 }
 
-// fitsInto reports the engine and graph with the largest needs if they exceed the available bytes.
+// fitsInto reports the engine and graph with the largest needs if they exceed the available bytes, as a
+// plugins.ErrMemory. Engines have their memory by name.
 func fitsInto(plan record.Plan, engines map[string]plugins.Memory, hosts int, available int64, source string) error {
 	var worst Needs
 	var of record.GraphID

@@ -15,7 +15,6 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -110,10 +109,11 @@ func TestMemoryErrorNamesNeedsAndLargestScale(t *testing.T) {
 }
 
 func TestCheckMemoryRejectsLargestGraph(t *testing.T) {
-	err := checkMemory(t.Context(), nil, planAt(graph.MaxScale), map[string]plugins.Memory{"x": {PerTuple: 64}})
-	if _, _, unknown := machine.AvailableMemory(t.Context()); unknown != nil {
+	hosts, available, source, unknown := memoryOf(t.Context(), nil)
+	if unknown != nil {
 		t.Skip(unknown)
 	}
+	err := fitsInto(planAt(graph.MaxScale), map[string]plugins.Memory{"x": {PerTuple: 64}}, hosts, available, source)
 	if !errors.Is(err, plugins.ErrMemory) || errors.Is(err, record.ErrUsage) {
 		t.Errorf("got %v, want a plugins.ErrMemory that is not an ErrUsage", err)
 	}

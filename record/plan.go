@@ -62,6 +62,32 @@ type Cluster struct {
 	Network   string   `json:"network,omitempty"`   // of the host program, as CIDR; empty: any
 }
 
+// Spans reports whether the graph is divided among hosts. If not, the launcher starts processes on this host only.
+func (c *Cluster) Spans() bool { return c != nil && c.Launcher != "" }
+
+// check returns a usage error if a plan cannot run on several hosts.
+func (c *Cluster) check(p Plan) error {
+	hosts := slices.Sorted(slices.Values(c.Hosts))
+	switch {
+	case p.Has(SSSP):
+		return Usage("kernel 3 is not divided among hosts; leave out sssp, or run on one host")
+	case p.Regenerate:
+		return Usage("hosts keep their slices of the tuples, and do not regenerate them; store them, or run on one host")
+	case slices.Contains(hosts, ""):
+		return Usage("a host has no name; want names such as node1,node2")
+	case len(slices.Compact(slices.Clone(hosts))) < len(hosts):
+		return Usage("the hosts are %s; want each one once", strings.Join(c.Hosts, ","))
+	case c.Nodes < 0 || len(hosts) > 0 && c.Nodes > 0 && c.Nodes != len(hosts):
+		return Usage("the number of hosts is %d, but %d are named; give one of the two", c.Nodes, len(hosts))
+	}
+	for _, g := range p.Graphs {
+		if g.Path != "" {
+			return Usage("graph %s is a file, which is not divided among hosts; name a generator, or run on one host", g.Name)
+		}
+	}
+	return nil
+}
+
 // Kernel is a kind of search: kernel 2 or 3 of Graph500.
 type Kernel string
 
@@ -148,6 +174,11 @@ func (p Plan) Check() error {
 	for i, k := range p.Kernels {
 		if k != BFS && k != SSSP || slices.Contains(p.Kernels[:i], k) {
 			return Usage("the kernels are %v; want different ones of bfs and sssp", p.Kernels)
+		}
+	}
+	if p.Cluster.Spans() {
+		if err := p.Cluster.check(p); err != nil {
+			return err
 		}
 	}
 	labels := map[string]bool{}

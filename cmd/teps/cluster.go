@@ -77,7 +77,7 @@ func clusterConfig(c *record.Cluster) (config cluster.Config, err error) {
 
 // span starts the nodes of a plan on several hosts.
 func (p *processes) span(ctx context.Context, c *record.Cluster) (err error) {
-	if p.plan = c; c == nil || c.Launcher == "" {
+	if p.plan = c; !c.Spans() {
 		return nil
 	}
 	config, err := clusterConfig(c)

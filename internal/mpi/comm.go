@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"runtime"
 	"unsafe"
+
+	"github.com/tepsbench/teps/internal/team"
 )
 
 // Comm is a group of processes: an MPI communicator. Messages are bytes of any number.
 //
-// Isend, Irecv and Ialltoall start a transfer, and Wait completes all that were started: until then their memory is
+// Isend, Irecv and Ialltoall start a transfer, and Wait completes all that were started. Until then their memory is
 // pinned, and must not be changed or read. After an error MPI is undefined, so that every later Wait returns the error
 // too, and all that is left is Abort.
 type Comm struct {
@@ -120,10 +122,16 @@ func (c *Comm) Test() bool {
 	return c.flag != 0 || c.err != nil
 }
 
-// Wait waits until all transfers are complete.
+// spins is the number of tests in a row before a process that waits yields its processor.
+const spins = 500
+
+// Wait waits until all transfers are complete. It tests again and again, and yields the processor, because MPI_Waitall
+// of MPICH does not: where processes outnumber processors, each would wait until the kernel takes its processor away.
 func (c *Comm) Wait() error {
-	if c.started > 0 && c.err == nil {
-		c.fail(c.lib.call(waitall, uintptr(c.started), c.first(), c.lib.ignore))
+	for tests := 1; c.started > 0 && !c.Test(); tests++ {
+		if tests%spins == 0 {
+			team.YieldProcessor()
+		}
 	}
 	if c.err == nil {
 		c.started = 0
@@ -175,12 +183,17 @@ func (c *Comm) Allreduce(values []int64, op Op) error {
 	if len(values) == 0 {
 		return c.Barrier()
 	}
-	return c.lib.call(allreduce, c.lib.inPlace, uintptr(unsafe.Pointer(&values[0])), uintptr(len(values)), c.lib.int64s,
-		c.lib.ops[op], c.handle)
+	c.pins.Pin(&values[0])
+	c.fail(c.lib.call(iallreduce, c.lib.inPlace, uintptr(unsafe.Pointer(&values[0])), uintptr(len(values)), c.lib.int64s,
+		c.lib.ops[op], c.handle, c.request()))
+	return c.Wait()
 }
 
 // Barrier waits for all processes of the group.
-func (c *Comm) Barrier() error { return c.lib.call(barrier, c.handle) }
+func (c *Comm) Barrier() error {
+	c.fail(c.lib.call(ibarrier, c.handle, c.request()))
+	return c.Wait()
+}
 
 // Abort ends all processes of the group, or at least this one.
 func (c *Comm) Abort(code int) { _ = c.lib.call(abort, c.handle, uintptr(code)) }

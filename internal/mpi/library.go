@@ -42,15 +42,14 @@ const (
 	iprobe
 	ialltoall
 	testall
-	waitall
-	allreduce
-	barrier
+	iallreduce
+	ibarrier
 	functions // their number
 )
 
 var names = [functions]string{"MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Error_string",
 	"MPI_Comm_set_errhandler", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Comm_free",
-	"MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Ialltoall", "MPI_Testall", "MPI_Waitall", "MPI_Allreduce", "MPI_Barrier"}
+	"MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Ialltoall", "MPI_Testall", "MPI_Iallreduce", "MPI_Ibarrier"}
 
 // constants are those of mpi.h. Handles are numbers in MPICH, and addresses of variables in Open MPI.
 type constants struct {
