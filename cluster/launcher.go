@@ -43,7 +43,9 @@ func launchers() []Launcher {
 	return []Launcher{
 		// Without --overlap a second step waits for the first to end. Without --kill-on-bad-exit a job whose process was
 		// killed may run until its time limit.
-		{"srun", []string{"srun"}, "run inside an allocation of Slurm", []string{"srun: error: "}, func(t task) []string {
+		{"srun", []string{"srun"}, "run inside an allocation of Slurm", []string{
+			"The application appears to have been direct launched", "srun: error: ",
+		}, func(t task) []string {
 			args := []string{
 				"--overlap", "--kill-on-bad-exit=1", "--cpu-bind=none", "--distribution=cyclic",
 				"--nodes=" + strconv.Itoa(t.nodes), "--ntasks=" + strconv.Itoa(t.nodes*t.perNode),

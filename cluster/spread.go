@@ -28,6 +28,7 @@ type Spread struct {
 	hosts  int
 
 	closed    bool
+	built     bool // the last Construct has succeeded
 	processes []*rpc.Client
 	stop      func()
 	parents   [][]graph.Vertex // [process]
@@ -125,6 +126,7 @@ func (s *Spread) each(ctx context.Context, call func(ctx context.Context, k int)
 
 // Construct implements plugins.Engine. in.Place is that of this host among the hosts.
 func (s *Spread) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
+	s.built = false
 	if err := s.Prepare(ctx, in.Options); err != nil {
 		return plugins.Construction{}, err
 	}
@@ -141,6 +143,7 @@ func (s *Spread) Construct(ctx context.Context, in plugins.Input) (plugins.Const
 	if err != nil {
 		return plugins.Construction{}, err
 	}
+	s.built = true
 	return plugins.CombineConstructions(built), nil
 }
 
@@ -151,7 +154,7 @@ func (s *Spread) ready(ctx context.Context, roots []graph.Vertex, parent []graph
 	switch {
 	case s.closed:
 		return plugins.ErrClosed
-	case n == 0:
+	case !s.built:
 		return plugins.ErrNotConstructed
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -276,7 +279,7 @@ func (s *Spread) end() (err error) {
 		}
 	}
 	s.parents, s.release = nil, nil
-	if s.processes = nil; s.stop != nil {
+	if s.processes, s.built = nil, false; s.stop != nil {
 		s.stop()
 		s.stop = nil
 	}
