@@ -361,19 +361,29 @@ func TestPlanCheck(t *testing.T) {
 		"timeout must be":            func(p *Plan) { p.Timeout = 0 },
 		"must be a positive duration such as 60s, or 0 for none, not -1s": func(p *Plan) { p.Energy = -time.Second },
 		"meter rapl requires an energy loop":                              func(p *Plan) { p.Meters = []string{"rapl"} },
-		"kernel 3 is not divided":                                         func(p *Plan) { p.Cluster, p.Kernels = &Cluster{Launcher: "srun"}, []Kernel{SSSP} },
-		"do not regenerate them":                                          func(p *Plan) { p.Cluster, p.Regenerate = &Cluster{Launcher: "srun"}, true },
-		"a.gr is a file, which is not divided": func(p *Plan) {
-			p.Cluster, p.Scales, p.Graphs = &Cluster{Launcher: "srun"}, nil, []GraphSpec{{Name: "a.gr", Path: "/a.gr"}}
-		},
-		"the hosts are a,b,a; want each one once":                    func(p *Plan) { p.Cluster = &Cluster{Launcher: "srun", Hosts: []string{"a", "b", "a"}} },
-		"the number of hosts is 3, but 1 are named; give one of the": func(p *Plan) { p.Cluster = &Cluster{Launcher: "srun", Hosts: []string{"a"}, Nodes: 3} },
 	} {
 		p := somePlan()
 		change(&p)
 		err := p.Check()
 		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "--") {
 			t.Errorf("%s: got %v", want, err)
+		}
+	}
+	for want, change := range map[string]func(*Plan){
+		"kernel 3 is not divided":              func(p *Plan) { p.Kernels = []Kernel{SSSP} },
+		"do not regenerate them":               func(p *Plan) { p.Regenerate = true },
+		"a.gr is a file, which is not divided": func(p *Plan) { p.Graphs = []GraphSpec{{Name: "a.gr", Path: "/a.gr"}} },
+		"a,b,a; want each one once":            func(p *Plan) { p.Cluster.Hosts = []string{"a", "b", "a"} },
+		"the number of hosts is 3, but 1":      func(p *Plan) { p.Cluster.Hosts, p.Cluster.Nodes = []string{"a"}, 3 },
+	} {
+		p := somePlan()
+		p.Cluster = &Cluster{Launcher: "srun"}
+		change(&p)
+		if err := p.Check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+		if p.Cluster.Launcher = ""; p.Check() != nil { // one host
+			t.Errorf("%s: one host is refused, too: %v", want, p.Check())
 		}
 	}
 	for want, engines := range map[string][]EngineSpec{
