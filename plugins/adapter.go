@@ -45,6 +45,10 @@ type Built struct {
 	RepeatShortestPaths func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
 		distance []float32) (searches int64, err error)
 
+	// Agree is for an engine of several processes. Each of them calls it before a search, with an error if it cannot
+	// search; if one of them has an error, it returns an error in all. nil: there are no others.
+	Agree func(error) error
+
 	// Free is called once, before another graph is built or when the engine is closed. It may be nil.
 	Free func() error
 }
@@ -123,7 +127,7 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	if err := in.checkWeights(d); err != nil {
 		return c, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && in.Place.Size <= 1 { // build stops all processes
 		return c, err
 	}
 	start := time.Now()
@@ -174,15 +178,17 @@ func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.V
 	search func(own []graph.Vertex, ownDistance []float32) (Traversal, error)) (t Traversal, err error) {
 	vertices := a.place.Owned(a.graph.Vertices)
 	slot, mine := a.place.Slot(root)
-	switch err := a.checkGraph(); {
+	switch err = a.checkGraph(); {
 	case err != nil:
-		return t, err
 	case int64(len(parent)) < vertices:
-		return t, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
+		err = fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
 	case root < 0 || mine && slot >= int64(len(parent)):
-		return t, fmt.Errorf("root %d of %d: %w", root, len(parent), ErrRoot)
-	case ctx.Err() != nil:
-		return t, ctx.Err()
+		err = fmt.Errorf("root %d of %d: %w", root, len(parent), ErrRoot)
+	default:
+		err = ctx.Err()
+	}
+	if err = a.agree(err); err != nil {
+		return t, err
 	}
 	start := time.Now()
 	own, beyond := parent[:vertices:vertices], parent[vertices:]
@@ -208,6 +214,14 @@ func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.V
 	}
 	t.Elapsed = cmp.Or(t.Elapsed, elapsed)
 	return t, CheckClock("a search", t.Elapsed, elapsed, elapsed) // the host checks how much is missing
+}
+
+// agree returns an error if this process or another one of the engine has one.
+func (a *adapter) agree(err error) error {
+	if a.graph.Agree != nil {
+		return a.graph.Agree(err)
+	}
+	return err
 }
 
 // clearUnreached marks vertices as unreached, in both arrays or in the one that there is.
@@ -299,19 +313,19 @@ func (a *adapter) RepeatShortestPaths(
 func (a *adapter) checkLoop(roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 	own []graph.Vertex, err error) {
 	vertices := a.place.Owned(a.graph.Vertices)
-	if err := a.checkGraph(); err != nil {
-		return nil, err
-	}
-	if len(roots) == 0 || duration <= 0 {
-		return nil, fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
+	if err = a.checkGraph(); err == nil && (len(roots) == 0 || duration <= 0) {
+		err = fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
 	}
 	for _, root := range roots {
-		if root < 0 || int64(root) >= a.graph.Vertices {
-			return nil, fmt.Errorf("root %d of %d: %w", root, a.graph.Vertices, ErrRoot)
+		if err == nil && (root < 0 || int64(root) >= a.graph.Vertices) {
+			err = fmt.Errorf("root %d of %d: %w", root, a.graph.Vertices, ErrRoot)
 		}
 	}
-	if int64(len(parent)) < vertices {
-		return nil, fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
+	if err == nil && int64(len(parent)) < vertices {
+		err = fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
+	}
+	if err = a.agree(err); err != nil {
+		return nil, err
 	}
 	return parent[:vertices:vertices], nil
 }

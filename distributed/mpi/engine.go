@@ -127,7 +127,15 @@ func (p *process) build(ctx context.Context, in plugins.Input, options plugins.S
 			in.Place.Size, p.world.Size())
 	}
 	p.do(func() { built, err = p.construct(ctx, in, c) })
-	return built, err
+	return built, canceled(err)
+}
+
+// canceled marks the error of a rank that stops because of another one, which has the reason.
+func canceled(err error) error {
+	if errors.Is(err, distributed.ErrOtherRank) && !errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w: %w", err, context.Canceled)
+	}
+	return err
 }
 
 func (p *process) construct(ctx context.Context, in plugins.Input, c distributed.Configuration) (
@@ -152,7 +160,17 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 				t = distributed.Traversal([]*distributed.Record{r})
 			}
 		})
-		return t, err
+		return t, canceled(err)
+	}
+	built.Agree = func(err error) error {
+		failed := []int64{0}
+		if err != nil {
+			failed[0] = 1
+		}
+		if p.do(func() { comm.Allreduce(ranks, failed) }); err == nil && failed[0] > 0 {
+			err = canceled(distributed.ErrOtherRank)
+		}
+		return err
 	}
 	built.Free = func() error { p.do(rank.Free); return nil }
 	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
@@ -165,7 +183,7 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 				}
 			}
 		})
-		return searches, err
+		return searches, canceled(err)
 	}
 	return built, nil
 }
