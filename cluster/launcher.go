@@ -237,7 +237,11 @@ func (c *Cluster) launch(perNode int, command string, variables ...string) (*Job
 		cmd.Env = append(cmd.Env, "TMPDIR="+dir.Path())
 		atEnd = func() { _ = dir.Remove() }
 	}
-	if j.process, err = child.Start(cmd, syscall.SIGTERM, atEnd); err != nil { // on SIGTERM it ends its processes
+	orphaned := syscall.SIGTERM // when this process dies; launchers then end their processes
+	if l.Name == "hydra" {
+		orphaned = syscall.SIGKILL // otherwise it waits for processes that are stopped; its helpers kill them
+	}
+	if j.process, err = child.Start(cmd, orphaned, atEnd); err != nil {
 		atEnd()
 		return nil, err
 	}
