@@ -329,14 +329,20 @@ func (n *Node) invoke(ctx, alive context.Context, method string, args, reply any
 // Each calls do for all nodes at the same time. After the first error it cancels the others, waits for them, and
 // returns that error.
 func (c *Cluster) Each(ctx context.Context, do func(ctx context.Context, n *Node) error) error {
+	return each(ctx, len(c.Nodes), func(ctx context.Context, i int) error { return do(ctx, c.Nodes[i]) })
+}
+
+// each makes n calls at the same time. After the first error it cancels the others and waits for them. It returns the
+// first error of a call that was not canceled, if there is one.
+func each(ctx context.Context, n int, call func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	var first error // a real one, if there is one
-	for _, n := range c.Nodes {
+	var first error
+	for i := range n {
 		all.Go(func() {
-			err := do(ctx, n)
+			err := call(ctx, i)
 			if err == nil {
 				return
 			}

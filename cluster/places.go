@@ -49,7 +49,7 @@ func ServePlace() error {
 	node, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Net: "unixpacket", Name: "@" + socket + os.Getenv(nodeKey)})
 	if err != nil {
 		host, _ := os.Hostname()
-		return fmt.Errorf("on the host %s there is no node of teps for this process: %w", host, err)
+		return fmt.Errorf("this process found no node of teps on host %s: %w", host, err)
 	}
 	defer node.Close()
 	if _, err := child.Peer(node); err != nil {

@@ -104,33 +104,13 @@ func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
 	})
 }
 
-// each calls all processes at the same time. After the first error it cancels the other calls, waits for them, and
-// returns the first error of a process that did not stop because of another one.
+// each calls all processes at the same time.
 func (s *Spread) each(ctx context.Context, call func(ctx context.Context, k int) error) error {
-	watched, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	var first error
-	for k := range s.processes {
-		all.Go(func() {
-			err := call(watched, k)
-			if err == nil {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if first == nil || errors.Is(first, context.Canceled) && !errors.Is(err, context.Canceled) {
-				first = err
-			}
-			cancel()
-		})
-	}
-	all.Wait()
-	if errors.Is(first, context.Canceled) && ctx.Err() != nil {
+	err := each(ctx, len(s.processes), call)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return first
+	return err
 }
 
 // Construct implements plugins.Engine. in.Place is that of this host among the hosts.

@@ -78,7 +78,7 @@ func stateOf(distance float32, parent uint32) uint64 {
 // paths is kernel 3 of a graph. Kernel 1 allocates everything for all searches.
 type paths struct {
 	g       *layout.Weighted
-	core    *layout.Core // nil: there are no hubs, or kernel 1 is making it
+	core    *layout.Core // nil for a graph without hubs, and until kernel 1 has made it
 	team    *team.Team
 	step    pathStep // that the team is doing
 	workers []pathWorker

@@ -20,7 +20,7 @@ type Data interface {
 	Make(ctx context.Context, g *record.GraphRecord, progress Progress) (Made, error)
 	// Joined reports of each vertex whether a tuple joins it to another one.
 	Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error)
-	// Changed reports whether the tuples are no longer those that were made. Restore makes them again.
+	// Changed reports whether the tuples differ from those that Make made. Restore makes them again.
 	Changed(ctx context.Context) (bool, error)
 	Restore(ctx context.Context, progress Progress) error
 	// MakeWeights makes the weights of kernel 3, once, and adds to the GraphRecord where they come from.

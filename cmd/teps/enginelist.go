@@ -71,7 +71,7 @@ type listedEngine struct {
 	Found       string               `json:"found"` // built in, next to teps, or by its path
 	Description *plugins.Description `json:"description,omitempty"`
 	Memory      int64                `json:"memory_bytes_scale_20,omitempty"` // its own estimate
-	Error       string               `json:"error,omitempty"`                 // why there is no description
+	Error       string               `json:"error,omitempty"`                 // of the request for a description
 }
 
 // listed starts the engine and asks for its description.

@@ -15,7 +15,7 @@ import (
 // The batch script runs and resumes, and what the checks of ReFrame and JUBE look for is in its output.
 func TestRecipes(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("there is no bash")
+		t.Skip("bash is not installed")
 	}
 	program, err := exec.LookPath("teps")
 	if err != nil {

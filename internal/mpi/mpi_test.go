@@ -55,7 +55,7 @@ func runProcess() error {
 			return err
 		}
 	}
-	world.Isend(nil, processes) // there is no such process
+	world.Isend(nil, processes) // one more than the last process
 	if err := world.Wait(); err == nil || !strings.Contains(err.Error(), "MPI_Isend: ") ||
 		!strings.Contains(strings.ToLower(err.Error()), "invalid rank") {
 		return fmt.Errorf("got %v, want an error with the text of MPI", err)
