@@ -163,9 +163,19 @@ func TestPagesHaveTextInLinesThatFit(t *testing.T) {
 	}
 }
 
-// Links between pages lead to files and folders of the project.
+// anchors returns the fragments that lead to the headings of a page, as GitHub makes them.
+func anchors(page string) []string {
+	var all []string
+	for _, heading := range regexp.MustCompile("(?ms)^```.*?^```$|^#+ (.*?)$").FindAllStringSubmatch(page, -1) {
+		text := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		all = append(all, strings.ReplaceAll(text, " ", "-"))
+	}
+	return all
+}
+
+// Links between pages lead to files, folders and headings of the project.
 func TestLinksLeadToFiles(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#\s]+)`)
+	link := regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]+))?\)`)
 	for _, path := range texts(t, ".md") {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -175,8 +185,17 @@ func TestLinksLeadToFiles(t *testing.T) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
-				t.Errorf("%s: a link to %s, which is not there", path, m[1])
+			target, page := path, data
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(path), m[1])
+				if _, err := os.Stat(target); err != nil {
+					t.Errorf("%s: a link to %s, which is not there", path, m[1])
+					continue
+				}
+				page, _ = os.ReadFile(target) // none for a folder
+			}
+			if m[2] != "" && !slices.Contains(anchors(string(page)), m[2]) {
+				t.Errorf("%s: a link to #%s, a heading that %s does not have", path, m[2], target)
 			}
 		}
 	}

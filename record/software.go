@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version under development, as in CHANGELOG.md. A build of a tag has the version of the tag.
-const Version = "0.2.0-dev"
+const Version = "0.3.0-dev"
 
 // release matches the versions of tags; those of commits are like v0.1.1-0.20251120153000-abc.
 var release = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)

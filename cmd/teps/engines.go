@@ -309,7 +309,7 @@ func (*processes) Meters(ctx context.Context, specifications []string) ([]power.
 func serveEngineCommand(engines catalog) *cobra.Command {
 	return &cobra.Command{
 		Use:    "serve-engine NAME|LIBRARY",
-		Short:  "Serve a built-in engine or a shared library to teps (used by teps itself and by scripts that are engines)",
+		Short:  "Serve a built-in engine or a shared library to teps",
 		Hidden: true,
 		Args:   exactArgs(1, "a built-in engine or the path of a library"),
 		RunE: func(_ *cobra.Command, args []string) error {
