@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/child"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
@@ -188,6 +190,33 @@ func TestLaunchersOnThisHost(t *testing.T) {
 		t.Errorf("got %s in an allocation of Slurm, want srun", l.Name)
 	}
 	wants(t, second(FindLauncher("ssh")), nil, "want srun, mpirun, hydra, fork")
+}
+
+func TestAllProcessesAreCalledEvenIfTheirContextHasEnded(t *testing.T) {
+	host := rpc.NewHost(slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { must(0, host.Close()) })
+	options := map[string]string{"meet": t.TempDir()}
+	start := func(cmd *exec.Cmd, atEnd func()) (*child.Process, error) {
+		return child.Start(cmd, syscall.SIGKILL, atEnd)
+	}
+	var all []*rpc.Client
+	for range 3 {
+		all = append(all, must(host.Open(t.Context(), rpc.Program{Path: os.Args[0], Args: []string{"engine"}, Start: start})))
+	}
+	tuples, _, err := host.Tuples(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = each(ended, len(all), func(ctx context.Context, k int) error {
+		at := plugins.Place{Rank: k, Size: len(all)}
+		return second(all[k].Construct(ctx, plugins.Input{Tuples: tuples, Place: at, Options: options}))
+	})
+	wants(t, err, context.Canceled)
+	if called := must(os.ReadDir(options["meet"])); errors.Is(err, rpc.ErrHung) || len(called) != len(all) {
+		t.Errorf("%d processes were called, want %d: %v", len(called), len(all), err)
+	}
 }
 
 func TestPlaceThatDiesEndsItsJobOnly(t *testing.T) {

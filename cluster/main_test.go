@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,9 +54,23 @@ type spread struct {
 	in plugins.Input
 }
 
+// Construct with the option meet waits for the other processes, which all make a file in that directory, and for ctx.
 func (s *spread) Construct(ctx context.Context, in plugins.Input) (plugins.Construction, error) {
 	s.in = in
-	return s.Engine.Construct(ctx, in)
+	dir := in.Options["meet"]
+	if dir == "" {
+		return s.Engine.Construct(ctx, in)
+	}
+	err := os.WriteFile(filepath.Join(dir, fmt.Sprint(in.Place.Rank)), nil, 0o600)
+	for err == nil {
+		var all []os.DirEntry
+		if all, err = os.ReadDir(dir); len(all) == in.Place.Size {
+			<-ctx.Done()
+			err = ctx.Err()
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return plugins.Construction{}, err
 }
 
 // Search writes rank, size and first to parent, and then does what the root says.

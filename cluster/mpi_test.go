@@ -69,7 +69,8 @@ func TestMPIConformance(t *testing.T) {
 			open := openMPI(t, launcher)
 			for set, cases := range map[string][]string{
 				"": {
-					"graph/empty", "search/refused", "repeat/refuses", "construct/again", "cancel/before", "close/",
+					"graph/empty", "search/refused", "repeat/refuses", "construct/again", "cancel/before",
+					"cancel/during-construct", "close/",
 				},
 				"ranks=6 partition=2d rows=3 fold=prefix messages=bitmaps": {"graph/kronecker-10"},
 				"ranks=3 partition=1d-source messages=lists":               {"graph/kronecker-10"},

@@ -104,8 +104,11 @@ func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
 	})
 }
 
-// each calls all processes at the same time.
+// each calls all processes at the same time, or none if ctx has ended.
 func (s *Spread) each(ctx context.Context, call func(ctx context.Context, k int) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	err := each(ctx, len(s.processes), call)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return ctx.Err()
@@ -138,15 +141,13 @@ func (s *Spread) Construct(ctx context.Context, in plugins.Input) (plugins.Const
 
 // ready checks a call, and makes memory for the parents of each process if the host has another number of them than
 // before.
-func (s *Spread) ready(ctx context.Context, roots []graph.Vertex, parent []graph.Vertex) (err error) {
+func (s *Spread) ready(roots []graph.Vertex, parent []graph.Vertex) (err error) {
 	n := int64(len(s.processes))
 	switch {
 	case s.closed:
 		return plugins.ErrClosed
 	case !s.built:
 		return plugins.ErrNotConstructed
-	case ctx.Err() != nil:
-		return ctx.Err()
 	}
 	for _, root := range roots {
 		if root < 0 || s.hosts == 1 && int64(root) >= int64(len(parent)) {
@@ -177,7 +178,7 @@ func (s *Spread) ready(ctx context.Context, roots []graph.Vertex, parent []graph
 
 // Search implements plugins.Engine.
 func (s *Spread) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	if err := s.ready(ctx, []graph.Vertex{root}, parent); err != nil {
+	if err := s.ready([]graph.Vertex{root}, parent); err != nil {
 		return plugins.Traversal{}, err
 	}
 	reports := make([]plugins.Traversal, len(s.processes))
@@ -195,7 +196,7 @@ func (s *Spread) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 // Repeat implements plugins.Repeater.
 func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 	searches int64, err error) {
-	if err := s.ready(ctx, roots, parent); err != nil {
+	if err := s.ready(roots, parent); err != nil {
 		return 0, err
 	}
 	done := make([]int64, len(s.processes))

@@ -32,6 +32,7 @@ type Client struct {
 	file       image
 	key        string // of the program and its arguments
 	process    *process
+	part       bool // the engine may have other processes, which wait for this one
 	plugin     *plugin.Client
 	connection atomic.Pointer[grpc.ClientConn]
 	engine     enginepb.EngineClient
@@ -40,7 +41,6 @@ type Client struct {
 	shut context.CancelFunc
 
 	frozen   atomic.Bool   // by Freeze
-	part     atomic.Bool   // it is one of several processes of its engine
 	unbuilt  atomic.Bool   // the last Construct has failed, perhaps before the engine could drop its graph
 	slot     chan struct{} // holds an element during a call; guards the following fields
 	lastCall uint64        // ID of a call
@@ -126,7 +126,6 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 		Place: &enginepb.Place{Rank: int64(in.Place.Rank), Size: int64(in.Place.Size)},
 	}, constructionFromWire)
 	if !errors.Is(err, ErrBusy) {
-		c.part.Store(in.Place.Size > 1)
 		c.unbuilt.Store(err != nil)
 	}
 	return built, err
@@ -154,7 +153,7 @@ func (c *Client) Search(
 	}
 	request := &enginepb.SearchRequest{Root: int64(root), Parent: array}
 	return exchange(ctx, c, c.engine.Search, request, func(t *enginepb.Traversal) (plugins.Traversal, error) {
-		if c.part.Load() {
+		if c.part {
 			return traversalFromWire(t, nil)
 		}
 		return traversalFromWire(t, parent)
@@ -265,9 +264,10 @@ func exchange[Q proto.Message, W, T any](ctx context.Context, c *Client,
 	return read(reply)
 }
 
-// watched makes a call and returns the engine's error, or what has happened to the engine.
+// watched makes a call and returns the engine's error, or what has happened to the engine. The call of a part is made
+// even if ctx has ended: the engine's processes agree on an error.
 func (c *Client) watched(ctx context.Context, do func(ctx context.Context) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && !c.part {
 		return err
 	}
 	if c.process.started().HasExited() {
