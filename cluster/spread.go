@@ -33,6 +33,7 @@ type Spread struct {
 	stop      func()
 	parents   [][]graph.Vertex // [process]
 	release   []func() error   // of parents
+	gathering time.Duration
 }
 
 // NewSpread returns the Spread of an engine on one of several hosts. single is a process of the engine, which Spread
@@ -216,8 +217,13 @@ func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	return done[0], nil
 }
 
+// Gathering returns how long the host stopped the processes and copied their parents in the last call.
+func (s *Spread) Gathering() time.Duration { return s.gathering }
+
 // gather stops the processes, copies their parents to those of the host, and overwrites them.
 func (s *Spread) gather(parent []graph.Vertex) {
+	start := time.Now()
+	defer func() { s.gathering = time.Since(start) }()
 	if s.Freeze(); len(s.processes) == 1 {
 		return
 	}
@@ -243,9 +249,11 @@ func (s *Spread) PIDs() (all []int) {
 
 // Freeze stops all processes until Thaw or the next call.
 func (s *Spread) Freeze() {
+	var all sync.WaitGroup
 	for _, p := range s.processes {
-		p.Freeze()
+		all.Go(p.Freeze)
 	}
+	all.Wait()
 }
 
 // Thaw ends Freeze.

@@ -169,7 +169,7 @@ func (s *localSession) Mark(context.Context) error {
 func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Searched, err error) {
 	start := time.Now()
 	found.Traversal, err = s.search(ctx, root)
-	found.Wall = time.Since(start)
+	found.Wall = time.Since(start) - s.gathering()
 	s.Freeze()
 	s.returned = s.moment()
 	found.Interference = s.returned.Since(s.before)
@@ -189,7 +189,7 @@ func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duratio
 	default:
 		return 0, 0, errors.ErrUnsupported
 	}
-	wall = time.Since(start)
+	wall = time.Since(start) - s.gathering()
 	s.Freeze()
 	return searches, wall, err
 }
@@ -243,6 +243,14 @@ func (s *localSession) PeakMemory() int64 {
 		bytes += machine.PeakMemory(pid, true)
 	}
 	return bytes
+}
+
+// gathering returns the part of the last call that was work of the host, for an engine of several processes.
+func (s *localSession) gathering() time.Duration {
+	if spread, ok := s.engine.(interface{ Gathering() time.Duration }); ok {
+		return spread.Gathering()
+	}
+	return 0
 }
 
 // freezer is an engine whose process the host can stop between two calls.
