@@ -36,8 +36,8 @@ type offer struct {
 const (
 	pushBatch     = 64   // vertices of a frontier whose lists are fetched together
 	checkedRounds = 256  // rounds between two looks for a canceled search
-	soloPush      = 256  // a frontier with fewer vertices is left to one worker
-	nearShare     = 0.12 // of Core.Reach that a round goes through: more takes fewer rounds and more vertices again
+	soloPush      = 1024 // a frontier with fewer vertices is left to one worker
+	nearShare     = 0.2  // of Core.Reach that a round goes through: more takes fewer rounds and more vertices again
 )
 
 // pushToHubs makes all hubs below T final.
