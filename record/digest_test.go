@@ -209,7 +209,7 @@ func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || r.Checksummed() {
 		t.Errorf("during the resume: error %v, checksummed %v", err, r.Checksummed())
 	}
-	if _, err := resumed.Finish(); err != nil {
+	if r, err := resumed.Finish(); err != nil || !r.Checksummed() {
 		t.Fatal(err)
 	}
 	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || !r.Checksummed() {

@@ -243,6 +243,7 @@ func (s *Store) Finish() (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("the record was changed or damaged during the run: %w", err)
 	}
+	r.Digest = found.Digest
 	return r, nil
 }
 

@@ -43,7 +43,7 @@ input, the expected answer and the actual one.`,
 			}
 			if list && len(args) == 0 {
 				for _, test := range cases {
-					fmt.Fprintf(c.OutOrStdout(), "%-32s %s\n", test.Name, test.About)
+					fmt.Fprintf(c.OutOrStdout(), "%-32s %s\n", test.Name, wrapped(c.OutOrStdout(), test.About, 33))
 				}
 				return nil
 			}

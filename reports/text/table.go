@@ -25,7 +25,7 @@ func Columns(w io.Writer, t reports.Table, width int) error {
 const gap = 2 // between columns
 
 // dispensable are the heads of columns that a table can do without where it is too wide, the first to go first.
-var dispensable = []string{reports.Range, "roots", "date", "what differs"}
+var dispensable = []string{reports.Range, "roots", "date", "what differs", "detects"}
 
 // fit returns the table, without dispensable columns if other texts would lose too much by them, and its widths.
 func fit(t reports.Table, width int) (reports.Table, []int) {
