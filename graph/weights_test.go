@@ -20,15 +20,6 @@ func weightsOf(t testing.TB, s Source, first, count int64, threads int) []float3
 	return weights
 }
 
-func parsed(t testing.TB, name string) Source {
-	t.Helper()
-	s, err := ParseSource(name, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // hashOfFloats returns the SHA-256 of numbers in little endian, in hex.
 func hashOfFloats(numbers []float32) string {
 	hash := sha256.New()
@@ -44,47 +35,26 @@ func hashOfFloats(numbers []float32) string {
 
 // The values come from the Graph500 reference, version 3.0.0, as those of golden_test.go.
 func TestWeightsMatchTheReferenceBitForBit(t *testing.T) {
-	for _, c := range []struct {
-		scale       int
-		hash        string
-		zeros, ones int
-		sum         float64
-		first       []float32
-	}{
-		{10, "199971e6332f459fe9980a9824b2961e9ec6c724118e24549a1c3880d28616b4", 0, 0, 8184.901773722842,
-			[]float32{0.490170419, 0.528551459, 0.651318908, 0.263168693}},
-		{16, "a81bf9d9ef5300b830ae7c7b801560cee4f3ec71840717bd28fd67b14756f0a0", 0, 0, 524540.7796856812,
-			[]float32{0.454299152, 0.915168881, 0.333216667, 0.0265024845}},
-		{20, "916f9ed9af73ca74d3ff77323f2e586c3d399bb8959478b0920f4ade50f1327c", 0, 1, 8388233.53022543,
-			[]float32{0.471665323, 0.905820489, 0.252985775, 0.935363412}},
+	for scale, want := range map[int]string{
+		10: "199971e6332f459fe9980a9824b2961e9ec6c724118e24549a1c3880d28616b4",
+		16: "a81bf9d9ef5300b830ae7c7b801560cee4f3ec71840717bd28fd67b14756f0a0",
+		20: "916f9ed9af73ca74d3ff77323f2e586c3d399bb8959478b0920f4ade50f1327c",
 	} {
-		if c.scale >= 20 && testing.Short() {
-			continue
-		}
-		k := Kronecker{c.scale, 16, 2, 3}
-		weights, zeros, ones, sum := weightsOf(t, k, 0, k.Tuples(), 0), 0, 0, 0.0
-		for _, w := range weights {
-			sum += float64(w)
-			switch w {
-			case 0:
-				zeros++
-			case 1:
-				ones++
+		t.Run(fmt.Sprintf("scale=%d", scale), func(t *testing.T) {
+			k := Kronecker{scale, 16, 2, 3}
+			skipLong(t, k.Tuples())
+			if hash := hashOfFloats(weightsOf(t, k, 0, k.Tuples(), 0)); hash != want {
+				t.Errorf("hash %s, want %s", hash, want)
 			}
-		}
-		if hash := hashOfFloats(weights); hash != c.hash || zeros != c.zeros || ones != c.ones ||
-			math.Abs(sum/c.sum-1) > 1e-12 || !slices.Equal(weights[:4], c.first) {
-			t.Errorf("scale %d: hash %s, %d zeros, %d ones, sum %v, first %v; want %+v", c.scale, hash, zeros, ones, sum,
-				weights[:4], c)
-		}
+		})
 	}
 }
 
 // Batches leave tuples with a rejected draw to makeWeight, which draws one number after the other.
 func TestWeightsOfBatchesMatchSingleTuples(t *testing.T) {
-	for _, scale := range []int{1, 4, 11, 41, 42} {
+	for _, scale := range []int{1, 11, 42} {
 		k := Kronecker{scale, 16, 5, 1 << 40}
-		g, first, count := newGenerator(k), k.Tuples()/3, min(100_001, k.Tuples()-k.Tuples()/3)
+		g, first, count := newGenerator(k), k.Tuples()/3, min(30_001, k.Tuples()-k.Tuples()/3)
 		for i, w := range weightsOf(t, k, first, count, 2) {
 			if one := g.makeWeight(first + int64(i)); w != one {
 				t.Fatalf("scale %d, tuple %d: %v in a batch, %v alone", scale, first+int64(i), w, one)
@@ -95,7 +65,7 @@ func TestWeightsOfBatchesMatchSingleTuples(t *testing.T) {
 
 func TestWeightsOfEverySource(t *testing.T) {
 	for _, name := range []string{"kron:9", "rmat:9:16:0.57,0.19,0.19", "uniform:1k:9k", "grid2d:70", "star:9k"} {
-		s := parsed(t, name)
+		s := parse(t, name)
 		whole, sum := weightsOf(t, s, 0, s.Tuples(), 1), 0.0
 		for _, w := range whole {
 			if sum += float64(w); !(w >= 0 && w <= 1) {
@@ -115,11 +85,11 @@ func TestWeightsOfEverySource(t *testing.T) {
 	if err := Weights(t.Context(), Kronecker{}, 2, 3, nil, 0, 1); err == nil {
 		t.Error("weights of no recipe")
 	}
-	kron, rmat := Kronecker{9, 16, 2, 3}, parsed(t, "rmat:9:16:0.57,0.19,0.19")
+	kron, rmat := Kronecker{9, 16, 2, 3}, parse(t, "rmat:9:16:0.57,0.19,0.19")
 	if !slices.Equal(weightsOf(t, kron, 0, 999, 1), weightsOf(t, rmat, 0, 999, 1)) {
 		t.Error("rmat with the odds of kron has other weights")
 	}
-	grid := parsed(t, "grid2d:70")
+	grid := parse(t, "grid2d:70")
 	other := make([]float32, 999)
 	err := Weights(t.Context(), grid, 3, 2, other, 0, 1)
 	if err != nil || slices.Equal(other, weightsOf(t, grid, 0, 999, 1)) {
@@ -129,36 +99,26 @@ func TestWeightsOfEverySource(t *testing.T) {
 
 // Distances are unique, so these are those of every correct search. They come from the reference.
 func TestDistancesMatchTheReferenceBitForBit(t *testing.T) {
-	for _, c := range []struct {
-		scale   int
-		root    Vertex
-		reached int
-		largest float32
-		sum     float64
-		hash    string
-	}{
-		{10, 458, 897, 1.1285769, 258.188860334, "a755a9b4836fed792b5d11d81b1bf4810cbde8f4d1128a77367bd0669e29bf07"},
-		{10, 214, 897, 1.5295275, 618.717427105, "be3ca8a2fb773796995c24f73855229050de778405e3ac42ab25dbefa728d5f7"},
-		{16, 29348, 46803, 1.7775311, 11879.654550813,
-			"a2c2b318d0733f8bd4356fad1ce5aaed01d85033e432370444e045ee32163ca6"},
-		{16, 8064, 46803, 1.8630877, 15787.938819189,
-			"1b209babc7cd4136752a699e9d5d9e55a4a586d3106956c06db1f376998e70be"},
+	for scale, hashes := range map[int]map[Vertex]string{
+		10: {
+			458: "a755a9b4836fed792b5d11d81b1bf4810cbde8f4d1128a77367bd0669e29bf07",
+			214: "be3ca8a2fb773796995c24f73855229050de778405e3ac42ab25dbefa728d5f7",
+		},
+		16: {
+			29348: "a2c2b318d0733f8bd4356fad1ce5aaed01d85033e432370444e045ee32163ca6",
+			8064:  "1b209babc7cd4136752a699e9d5d9e55a4a586d3106956c06db1f376998e70be",
+		},
 	} {
-		k := Kronecker{c.scale, 16, 2, 3}
-		g, err := NewWeightedCSR(generate(t, k, 0, k.Tuples()), weightsOf(t, k, 0, k.Tuples(), 0), k.Vertices())
+		k := Kronecker{scale, 16, 2, 3}
+		g, err := NewWeightedCSR(listOf(t, k), weightsOf(t, k, 0, k.Tuples(), 0), k.Vertices())
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, distance, err := g.ShortestPaths(c.root)
-		reached, largest, sum := 0, float32(0), 0.0
-		for _, d := range distance {
-			if d < Infinity() {
-				reached, largest, sum = reached+1, max(largest, d), sum+float64(d)
+		for root, want := range hashes {
+			_, distance, err := g.ShortestPaths(root)
+			if hash := hashOfFloats(distance); err != nil || hash != want {
+				t.Errorf("scale %d, root %d: %v, hash %s, want %s", scale, root, err, hash, want)
 			}
-		}
-		if hash := hashOfFloats(distance); err != nil || hash != c.hash || reached != c.reached || largest != c.largest ||
-			math.Abs(sum-c.sum) > 1e-8 {
-			t.Errorf("%v, hash %s, %d reached, largest %v, sum %v; want %+v", err, hash, reached, largest, sum, c)
 		}
 	}
 	g, _ := NewWeightedCSR(nil, nil, 1)
