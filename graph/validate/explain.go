@@ -4,7 +4,6 @@ package validate
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -70,16 +69,9 @@ func (s *search) explainCycle(low graph.Vertex) error {
 
 // explainTuple describes a breach of rule 3 or 4, or returns nil.
 func (s *search) explainTuple(b *breaches) error {
-	if i := b.changed.Load(); i != math.MaxInt64 {
-		return fmt.Errorf("validating: tuple %d or a later one changed since the validator was made; "+
-			"nothing may write to the tuples", i)
-	}
-	rule, i := RuleLevel, b.far.Load()
-	if i == math.MaxInt64 {
-		rule, i = RuleSpan, b.unspanned.Load()
-	}
-	if i == math.MaxInt64 {
-		return nil
+	rule, i, err := b.first(RuleLevel, RuleSpan)
+	if err != nil || rule == 0 {
+		return err
 	}
 	tuple := make([]graph.Edge, 1)
 	if s.source != nil {
@@ -92,7 +84,7 @@ func (s *search) explainTuple(b *breaches) error {
 }
 
 // explainPending describes a breach of rule 5 by the lowest vertex whose tree edge is not a tuple, or returns nil.
-func (s *search) explainPending() error {
+func (s *search) explainPending(context.Context) error {
 	child := lowestBit(s.pending)
 	if child == math.MaxInt64 {
 		return nil

@@ -59,9 +59,6 @@ func (v *Validator) SetWeights(weights []float32) error {
 	return nil
 }
 
-// SetWeightSeeds is SetWeights for a validator from a source: each search makes the weights of graph.Weights again.
-func (v *Validator) SetWeightSeeds(seed1, seed2 uint64) { v.seeds = &[2]uint64{seed1, seed2} }
-
 // OverwritePaths is Overwrite for kernel 3: it also fills distance with graph.UnwrittenDistance.
 func (v *Validator) OverwritePaths(parent []graph.Vertex, distance []float32) {
 	v.Overwrite(parent)
@@ -78,39 +75,32 @@ func (v *Validator) OverwritePaths(parent []graph.Vertex, distance []float32) {
 func (v *Validator) ShortestPaths(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
 	p := paths{&search{v, root, parent, Tree{Root: root}}, distance}
-	err := p.check()
-	switch {
-	case err != nil:
-	case v.weights == nil && v.seeds == nil:
-		err = errors.New("validating shortest paths: the validator has no weights")
-	case len(distance) != len(parent):
-		err = fmt.Errorf("validating %d distances and %d parents: want as many", len(distance), len(parent))
-	}
-	if err == nil {
-		err = p.deriveLevels(ctx)
-		if broken := new(Violation); errors.As(err, &broken) {
-			broken.Rule = RulePathTree
-		}
-	}
-	if err == nil {
-		err = p.checkDistances(ctx)
-	}
-	if err == nil {
-		err = p.scan(ctx)
-	}
-	if err == nil {
-		err = p.explainTreeEdge()
-	}
-	if err != nil {
-		return Tree{}, err
-	}
-	return p.tree, nil
+	return p.run(ctx, p.checkSizes, p.checkTree, p.checkDistances, p.scan, p.explainTreeEdge)
 }
 
 // paths is a result of kernel 3 that is being validated.
 type paths struct {
 	*search
 	distance []float32
+}
+
+func (p *paths) checkSizes(context.Context) error {
+	switch {
+	case p.weights == nil:
+		return errors.New("validating shortest paths: the validator has no weights")
+	case len(p.distance) != len(p.parent):
+		return fmt.Errorf("validating %d distances and %d parents: want as many", len(p.distance), len(p.parent))
+	}
+	return nil
+}
+
+// checkTree checks rule 1.
+func (p *paths) checkTree(ctx context.Context) error {
+	err := p.deriveLevels(ctx)
+	if broken := new(Violation); errors.As(err, &broken) {
+		broken.Rule = RulePathTree
+	}
+	return err
 }
 
 // checkDistances checks rule 2. Later passes may then compare distances: none is NaN, -0 or negative.
@@ -159,41 +149,12 @@ func fits(d float32, root, reached bool) bool {
 	return pattern < infinity && reached && (pattern == 0 || !root) || pattern == infinity && !reached
 }
 
-// scan checks the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple of the
-// right weight, and counts the tuples and self-loops of the component.
+// scan checks the tuples against rules 3 and 4, and clears the pending bit of each vertex whose tree edge is a tuple of
+// the right weight.
 func (p *paths) scan(ctx context.Context) error {
-	for i := range p.scanners {
-		p.scanners[i].missed, p.scanners[i].selfLoops = 0, 0
-	}
-	broken := breaches{noTuple(), noTuple(), noTuple()}
-	err := p.overTuples(ctx, func(scan *scanner, edges []graph.Edge, first int64) bool {
-		weights, err := p.weightsOf(ctx, scan, first, len(edges))
-		if err != nil { // that of the context, which overTuples returns
-			return false
-		}
-		p.scanPart(scan, edges, weights, first, &broken)
-		return broken.far.Load() == math.MaxInt64 // later ranges cannot have an earlier breach of a lower rule
+	return p.overTuples(ctx, p.explainWeighted, func(scan *scanner, edges []graph.Edge, first int64, broken *breaches) {
+		p.scanPart(scan, edges, p.weights[first:], first, broken)
 	})
-	if err == nil {
-		err = p.explainWeighted(ctx, &broken)
-	}
-	p.tree.Tuples = p.tuples()
-	for i := range p.scanners {
-		p.tree.Tuples -= p.scanners[i].missed
-		p.tree.SelfLoops += p.scanners[i].selfLoops
-	}
-	return err
-}
-
-// weightsOf returns the weights of n tuples from number first on.
-func (v *Validator) weightsOf(ctx context.Context, s *scanner, first int64, n int) ([]float32, error) {
-	if v.source == nil {
-		return v.weights[first:][:n], nil
-	}
-	if s.weights == nil {
-		s.weights = make([]float32, v.tupleGrain)
-	}
-	return s.weights[:n], graph.Weights(ctx, v.source, v.seeds[0], v.seeds[1], s.weights[:n], first, 1)
 }
 
 // scanPart checks tuples from number first on, and adds breaches to broken. Nearly all tuples join different vertices
@@ -233,29 +194,13 @@ func (p *paths) scanPart(scan *scanner, edges []graph.Edge, weights []float32, f
 
 func (p *paths) isReached(v graph.Vertex) bool { return p.parent[v] != graph.Unreached }
 
-// explainTuple describes a breach of rule 3 or 4, or returns nil.
-func (p *paths) explainWeighted(ctx context.Context, b *breaches) error {
-	rule, i := RulePathLength, b.far.Load()
-	if i == math.MaxInt64 {
-		rule, i = RulePathSpan, b.unspanned.Load()
-	}
-	if at := b.changed.Load(); at != math.MaxInt64 {
-		return fmt.Errorf("validating: tuple %d changed since the validator was made; nothing may write to the tuples", at)
-	}
-	if i == math.MaxInt64 {
-		return nil
-	}
-	scan := scanner{made: make([]graph.Edge, 1), weights: make([]float32, 1)}
-	if p.source == nil {
-		scan.made[0] = p.edges[i]
-	} else if err := p.source.Generate(ctx, scan.made, i, 1); err != nil {
+// explainWeighted describes a breach of rule 3 or 4, or returns nil.
+func (p *paths) explainWeighted(b *breaches) error {
+	rule, i, err := b.first(RulePathLength, RulePathSpan)
+	if err != nil || rule == 0 {
 		return err
 	}
-	weights, err := p.weightsOf(ctx, &scan, i, 1)
-	if err != nil {
-		return err
-	}
-	a, z := scan.made[0].Ends()
+	a, z := p.edges[i].Ends()
 	if p.distance[a] > p.distance[z] { // from the nearer end to the farther one
 		a, z = z, a
 	}
@@ -264,12 +209,12 @@ func (p *paths) explainWeighted(ctx context.Context, b *breaches) error {
 			"tuple %d joins vertex %d at distance %v to vertex %d, which is unreached", i, a, p.distance[a], z)
 	}
 	return broken(rule, p.root, []graph.Vertex{a, z}, "tuple %d of weight %v joins vertex %d at distance %v to vertex "+
-		"%d at distance %v, which is more than their sum %v", i, weights[0], a, p.distance[a], z, p.distance[z],
-		p.distance[a]+weights[0])
+		"%d at distance %v, which is more than their sum %v", i, p.weights[i], a, p.distance[a], z, p.distance[z],
+		p.distance[a]+p.weights[i])
 }
 
 // explainTreeEdge describes a breach of rule 5 by the lowest vertex, or returns nil.
-func (p *paths) explainTreeEdge() error {
+func (p *paths) explainTreeEdge(context.Context) error {
 	at := lowestBit(p.pending)
 	if at == math.MaxInt64 {
 		return nil

@@ -164,51 +164,6 @@ func TestCyclesWhereWeightsAreLost(t *testing.T) {
 	}
 }
 
-// Weights of a source are made again, in parts.
-func TestShortestPathsOfASource(t *testing.T) {
-	for _, name := range []string{"kron:8", "grid2d:20"} {
-		s, err := graph.ParseSource(name, 2, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := weighted{sample: sample{name, make([]graph.Edge, s.Tuples()), s.Vertices(), 0}}
-		w.weights = make([]float32, s.Tuples())
-		err = errors.Join(s.Generate(t.Context(), w.edges, 0, 1), graph.Weights(t.Context(), s, 7, 8, w.weights, 0, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.root, _ = w.edges[0].Ends()
-		csr, _ := graph.NewWeightedCSR(w.edges, w.weights, w.vertices)
-		if w.parent, w.distance, err = csr.ShortestPaths(w.root); err != nil {
-			t.Fatal(err)
-		}
-		w.check(t)
-		v, err := NewFromSource(t.Context(), s, make([]graph.Edge, 100), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := v.ShortestPaths(t.Context(), w.root, w.parent, w.distance); err == nil {
-			t.Error("validated without weights")
-		}
-		v.SetWeightSeeds(7, 8)
-		v.tupleGrain = 64
-		if _, err := v.ShortestPaths(t.Context(), w.root, w.parent, w.distance); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		far := graph.Vertex(0)
-		for u, d := range w.distance {
-			if w.parent[u] != graph.Unreached && d > w.distance[far] {
-				far = graph.Vertex(u)
-			}
-		}
-		w.distance[far] += 4
-		w.check(t)
-		if _, err := v.ShortestPaths(t.Context(), w.root, w.parent, w.distance); err == nil {
-			t.Errorf("%s: accepted a distance that is too large", name)
-		}
-	}
-}
-
 func TestSetWeightsRefusesWeights(t *testing.T) {
 	edges := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)}
 	v, err := New(edges, 3, 1)

@@ -5,6 +5,7 @@ package validate
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"sync/atomic"
@@ -50,7 +51,6 @@ type scanner struct {
 	selfLoops int64        // self-loops in the component
 	nHits     int          // number of hits in use
 	made      []graph.Edge // tuples from source
-	weights   []float32    // of made
 	remote    []uint64     // of a Part: hits whose child is a ghost
 
 	// Of a block. A tuple's lane in wordsU is the word of u with its low byte xor the tuple's key, so that the byte is
@@ -69,37 +69,17 @@ type group struct {
 	hit   uint64 // in the lane of a tuple, bit 0 if u may be the child and bit 4 if v may be
 }
 
-// scanTuples checks the tuples against rules 3 and 4, clears the pending bit of each vertex whose tree edge is a tuple,
-// and counts the tuples and self-loops of the component. The vertices must have levels.
+// scanTuples checks the tuples against rules 3 and 4. The vertices must have levels.
 func (s *search) scanTuples(ctx context.Context) error {
-	for i := range s.scanners {
-		s.scanners[i].missed, s.scanners[i].selfLoops, s.scanners[i].nHits = 0, 0, 0
-	}
 	useWords := s.tree.Depth <= maxWordLevel && s.parent32 != nil
-	broken := breaches{noTuple(), noTuple(), noTuple()}
-	err := s.overTuples(ctx, func(scan *scanner, edges []graph.Edge, first int64) bool {
+	return s.overTuples(ctx, s.explainTuple, func(scan *scanner, edges []graph.Edge, first int64, broken *breaches) {
 		if useWords && scan.scanWords(edges, s.words, s.parent32, s.pending) {
-			return true
+			return
 		}
-		if s.scanPlain(scan, edges, first, &broken) && useWords {
+		if s.scanPlain(scan, edges, first, broken) && useWords {
 			broken.changed.put(first) // back to its former value
 		}
-		return broken.far.Load() == math.MaxInt64 // later ranges cannot have an earlier breach of a lower rule
 	})
-	if err == nil {
-		err = s.explainTuple(&broken)
-	}
-	if err != nil {
-		return err
-	}
-	s.tree.Tuples = s.tuples()
-	for i := range s.scanners {
-		scan := &s.scanners[i]
-		s.tree.Tuples -= scan.missed
-		s.tree.SelfLoops += scan.selfLoops
-		scan.markTreeEdges(s.parent32, s.pending)
-	}
-	return nil
 }
 
 // breaches are the first tuples that break a rule.
@@ -107,6 +87,21 @@ type breaches struct {
 	far       lowest // rule 3: both ends are reached, on levels that differ by more than one
 	unspanned lowest // rule 4: one end is reached, the other is not
 	changed   lowest // the tuple, or one soon after it, has changed since the validator was made
+}
+
+// first returns the rule that the tuples break, far or unspanned, and the first tuple that does; 0 if there is none.
+func (b *breaches) first(far, unspanned Rule) (rule Rule, i int64, err error) {
+	if i = b.changed.Load(); i != math.MaxInt64 {
+		return 0, 0, fmt.Errorf("validating: tuple %d or a later one changed since the validator was made; "+
+			"nothing may write to the tuples", i)
+	}
+	if i = b.far.Load(); i != math.MaxInt64 {
+		return far, i, nil
+	}
+	if i = b.unspanned.Load(); i != math.MaxInt64 {
+		return unspanned, i, nil
+	}
+	return 0, 0, nil
 }
 
 // lowest is the smallest number that any thread has put into it.

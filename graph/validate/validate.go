@@ -57,7 +57,6 @@ type Validator struct {
 	edges    []graph.Edge // the list, unless source generates it in each pass
 	source   graph.Source // or nil
 	weights  []float32    // of edges, or nil
-	seeds    *[2]uint64   // of the weights of source, or nil
 	vertices int64
 	scanners []scanner // one for each thread
 
@@ -175,15 +174,23 @@ type search struct {
 // is broken, ctx.Err() if ctx ended first, and another one if root or the length of parent does not fit the graph.
 func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
 	s := search{v, root, parent, Tree{Root: root}}
+	return s.run(ctx, s.deriveLevels, s.scanTuples, s.explainPending)
+}
+
+// Count counts the vertices that have a parent and the tuples that join two of them, without deriving levels. Root and
+// Depth of the Tree stay 0. The errors are those of Validate, with rule 4 only.
+func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
+	s := search{v, root, parent, Tree{}}
+	return s.run(ctx, s.countReached, s.scanTuples)
+}
+
+// run checks the result in steps, up to the first that fails.
+func (s *search) run(ctx context.Context, steps ...func(ctx context.Context) error) (Tree, error) {
 	err := s.check()
-	if err == nil {
-		err = s.deriveLevels(ctx)
-	}
-	if err == nil {
-		err = s.scanTuples(ctx)
-	}
-	if err == nil {
-		err = s.explainPending()
+	for _, step := range steps {
+		if err == nil {
+			err = step(ctx)
+		}
 	}
 	if err != nil {
 		return Tree{}, err
@@ -191,34 +198,23 @@ func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []gr
 	return s.tree, nil
 }
 
-// Count counts the vertices that have a parent and the tuples that join two of them, without deriving levels. Root and
-// Depth of the Tree stay 0. The errors are those of Validate, with rule 4 only.
-func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
-	s := search{v, root, parent, Tree{}}
-	if err := s.check(); err != nil {
-		return Tree{}, err
-	}
+// countReached puts all reached vertices on one level.
+func (s *search) countReached(ctx context.Context) error {
 	var reached atomic.Int64
-	_, err := v.overVertices(ctx, func(first, last int64) bool {
+	_, err := s.overVertices(ctx, func(first, last int64) bool {
 		var n int64
 		for u := first; u < last; u++ {
-			v.levels[u], v.words[u] = -1, 0
-			if parent[u] >= 0 { // all reached vertices count as one level
-				v.levels[u], v.words[u] = 0, packWord(0, graph.Vertex(u), parent[u])
+			s.levels[u], s.words[u] = -1, 0
+			if s.parent[u] >= 0 {
+				s.levels[u], s.words[u] = 0, packWord(0, graph.Vertex(u), s.parent[u])
 				n++
 			}
 		}
 		reached.Add(n)
 		return true
 	})
-	if err == nil {
-		err = s.scanTuples(ctx)
-	}
-	if err != nil {
-		return Tree{}, err
-	}
 	s.tree.Reached = reached.Load()
-	return s.tree, nil
+	return err
 }
 
 // check returns an error for a root or an array that does not fit the graph.
@@ -248,9 +244,37 @@ func (v *Validator) tuples() int64 {
 	return int64(len(v.edges))
 }
 
-// overTuples is graph.Parallel over all tuples; first is the number of the first tuple of edges, which may be
-// generated.
-func (v *Validator) overTuples(
+// overTuples scans all tuples, counts those of the component and their self-loops, and clears the pending bits of tree
+// edges. scan is called for ranges of tuples, which may be generated, with the number of the first one, until it has
+// found a breach of rule 3: later ranges cannot have an earlier breach of a lower rule. explain describes the breaches.
+func (s *search) overTuples(ctx context.Context, explain func(b *breaches) error,
+	scan func(scan *scanner, edges []graph.Edge, first int64, b *breaches)) error {
+	for i := range s.scanners {
+		s.scanners[i].missed, s.scanners[i].selfLoops, s.scanners[i].nHits = 0, 0, 0
+	}
+	broken := breaches{noTuple(), noTuple(), noTuple()}
+	err := s.eachRange(ctx, func(scanner *scanner, edges []graph.Edge, first int64) bool {
+		scan(scanner, edges, first, &broken)
+		return broken.far.Load() == math.MaxInt64
+	})
+	if err == nil {
+		err = explain(&broken)
+	}
+	if err != nil {
+		return err
+	}
+	s.tree.Tuples = s.tuples()
+	for i := range s.scanners {
+		scanner := &s.scanners[i]
+		s.tree.Tuples -= scanner.missed
+		s.tree.SelfLoops += scanner.selfLoops
+		scanner.markTreeEdges(s.parent32, s.pending)
+	}
+	return nil
+}
+
+// eachRange is graph.Parallel over all tuples, which a source generates.
+func (v *Validator) eachRange(
 	ctx context.Context, work func(s *scanner, edges []graph.Edge, first int64) bool) error {
 	failed := make([]error, len(v.scanners))
 	_, err := graph.Parallel(ctx, len(v.scanners), v.tuples(), v.tupleGrain, func(thread int, first, last int64) bool {
