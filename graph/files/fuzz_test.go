@@ -6,15 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/klauspost/compress/zlib"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tepsbench/teps/graph"
@@ -33,11 +30,7 @@ func fuzzReader(f *testing.F, format Format, seeds ...string) {
 			if err != nil {
 				return nil, nil, err
 			}
-			edges := make([]graph.Edge, g.Tuples())
-			if err := g.Generate(context.Background(), edges, 0, 1); err != nil {
-				t.Fatal(err)
-			}
-			return g, edges, nil
+			return g, slices.Concat(g.blocks...), nil
 		}
 		g, edges, err := read(Options{Format: format, Threads: 1, block: 1 << 12})
 		_, others, otherErr := read(Options{Format: format, Threads: 3, block: 16})
@@ -164,23 +157,18 @@ func FuzzLDBC(f *testing.F) {
 	f.Add("5\r\n70000000000 \n", "5 70000000000 1.5\n", "")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, vertices, edges, properties string) {
-		for name, text := range map[string]string{"a.v": vertices, "a.e": edges, "a.properties": properties} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		g, err := Load(context.Background(), filepath.Join(dir, "a.v"), Options{})
+		saved(t, dir, "a.e", edges)
+		saved(t, dir, "a.properties", properties)
+		g, err := Load(context.Background(), saved(t, dir, "a.v", vertices), Options{})
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), dir) {
 				t.Errorf("not one line with the name: %v", err)
 			}
 			return
 		}
-		for _, block := range g.blocks {
-			for _, e := range block {
-				if u, v := e.Ends(); int64(max(u, v)) >= g.Vertices() {
-					t.Fatalf("tuple %v of %d vertices", e, g.Vertices())
-				}
+		for _, e := range edgesOf(g) {
+			if max(e[0], e[1]) >= g.Vertices() {
+				t.Fatalf("tuple %v of %d vertices", e, g.Vertices())
 			}
 		}
 		if int64(len(strings.Fields(vertices))) != g.Vertices() {
@@ -190,10 +178,7 @@ func FuzzLDBC(f *testing.F) {
 }
 
 func TestWaysThatAreRoads(t *testing.T) {
-	var zipped bytes.Buffer
-	z := zlib.NewWriter(&zipped)
-	_, _ = z.Write(make([]byte, maxBlob+1))
-	_ = z.Close()
+	large := zipped(t, ".zlib", string(make([]byte, maxBlob+1)))
 	unpacked := []byte{2 << 3, 2, 8 << 3, 10, 8 << 3, 4} // a way with key 2 and the nodes 5 and 7, as bare fields
 	group := append([]byte{2<<3 | 2, byte(len(unpacked) + 2), 3<<3 | 2, byte(len(unpacked))}, unpacked...)
 	table := marshal(&osmpb.PrimitiveBlock{Stringtable: &osmpb.StringTable{S: [][]byte{nil, nil, []byte("highway")}}})
@@ -218,10 +203,10 @@ func TestWaysThatAreRoads(t *testing.T) {
 			"31: a block of OpenStreetMap: node -3: want a number of at least 0"},
 		"data of other sizes": {osmBlob("OSMData", &osmpb.Blob{Raw: []byte{}, RawSize: proto.Int32(1)}), nil,
 			"0: a block of OpenStreetMap: 0 bytes, want 1"},
-		"data of any size": {osmBlob("OSMData", &osmpb.Blob{ZlibData: zipped.Bytes()}), nil,
+		"data of any size": {osmBlob("OSMData", &osmpb.Blob{ZlibData: []byte(large)}), nil,
 			"0: a block of OpenStreetMap: want data of at most 33554432 bytes"},
 	} {
-		got, _, err := tuples(t, "a.osm.pbf", c.text)
+		got, _, err := tuples("a.osm.pbf", c.text)
 		if c.err != "" {
 			if want := "a.osm.pbf: byte " + c.err; err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", name, err, want)

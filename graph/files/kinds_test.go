@@ -18,7 +18,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/klauspost/compress/zstd"
 )
 
 // utf16 returns ASCII text in UTF-16.
@@ -192,12 +191,7 @@ func TestKindsOfFiles(t *testing.T) {
 		}
 		var got edges
 		if err == nil {
-			for _, block := range g.blocks {
-				for _, e := range block {
-					u, v := e.Ends()
-					got = append(got, [2]int64{int64(u), int64(v)})
-				}
-			}
+			got = edgesOf(g)
 		}
 		if diff := cmp.Diff(c.edges, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("%s %.40q: %v, (-want +got)\n%s", c.name, c.text, err, diff)
@@ -218,13 +212,7 @@ func unBase64(t *testing.T, text string) string {
 func TestArchives(t *testing.T) {
 	const matrix = bannerMM + " matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n"
 	dir := t.TempDir()
-	write := func(name, data string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, data string) string { return saved(t, dir, name, data) }
 	tarOf := func(files ...string) string { // names and contents
 		var data bytes.Buffer
 		w := tar.NewWriter(&data)
@@ -245,14 +233,11 @@ func TestArchives(t *testing.T) {
 		_ = w.Close()
 		return data.String()
 	}
-	var zst bytes.Buffer
-	z, _ := zstd.NewWriter(&zst)
-	_, _ = io.WriteString(z, tarOf("example/example.e", "7 9\n9 12\n", "example/example-BFS", "7 0\n", "example/example.v",
+	zst := zipped(t, ".zst", tarOf("example/example.e", "7 9\n9 12\n", "example/example-BFS", "7 0\n", "example/example.v",
 		"7\n9\n12\n13\n", "example/example.properties", "graph.example.directed = false\n"))
-	_ = z.Close()
 	suiteSparse := write("HB.tar.gz", zipped(t, ".gz", tarOf("HB/HB_b.mtx",
 		bannerMM+" matrix array real general\n1 1\n1\n", "HB/HB.mtx", matrix)))
-	graphalytics := write("graphalytics.tar.zst", zst.String())
+	graphalytics := write("graphalytics.tar.zst", zst)
 	network := write("soc-a.zip", zipOf("readme.html", "<p>", "soc-a.edges", "1,2\n2,3\n", "README.txt", "x"))
 	konect := write("konect.tar", tarOf("a/README.a", "x", "a/meta.a", "x", "a/out.a", "% sym\n1 2\n2 3\n"))
 	two := write("two.zip", zipOf("a.el", "1 2\n", "b.el", "1 2\n", "c.el.gz", zipped(t, ".gz", "1 2\n2 3\n")))
@@ -304,7 +289,7 @@ func TestArchives(t *testing.T) {
 			t.Errorf("%s: symmetrized %v", c.name, g.Info.Symmetrized)
 		}
 	}
-	if _, err := LoadFrom(t.Context(), strings.NewReader(zst.String()), "standard input", Options{}); err == nil ||
+	if _, err := LoadFrom(t.Context(), strings.NewReader(zst), "standard input", Options{}); err == nil ||
 		err.Error() != "standard input: an archive: unpack it, or name the graph in it as ARCHIVE/example/example.e" {
 		t.Error(err)
 	}

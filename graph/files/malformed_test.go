@@ -15,9 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/tepsbench/teps/graph"
 )
 
@@ -36,10 +33,8 @@ func sg(directed byte, entries, vertices int64, offsets []int64, targets []int32
 func TestMalformedFiles(t *testing.T) {
 	const mm = "%%MatrixMarket matrix coordinate "
 	many := strings.Repeat("1 2\n", 1<<19)
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write([]byte(many))
-	_ = z.Close()
+	half := zipped(t, ".gz", many)
+	half = half[:len(half)/2]
 	for _, c := range []struct{ name, text, want string }{
 		{"a.el", "0 1\n\n2 x\n", `a.el:3: want two vertices, numbers from 0 to 2^64-1: "2 x"`},
 		{"a.el", "0 1\n-2 1\n", `a.el:2: want two vertices, numbers from 0 to 2^64-1: "-2 1"`},
@@ -137,15 +132,14 @@ func TestMalformedFiles(t *testing.T) {
 		{"a.pbf", "\x00\x00\x00\x0b\x0a\x07OSMData\x18\x00", "a.pbf: byte 0: a block of OpenStreetMap: " +
 			"want data that is compressed by zlib or not at all"},
 
-		{"a.el.gz", zipped.String()[:zipped.Len()/2],
-			fmt.Sprintf("a.el.gz: before byte %d: gzip: the file is cut off", zipped.Len()/2)},
+		{"a.el.gz", half, fmt.Sprintf("a.el.gz: before byte %d: gzip: the file is cut off", len(half))},
 		{"a.el.gz", "\x1f\x8b\x08\x02\x00\x00\x00\x00\x00\x00\x00\x00", "a.el.gz: gzip: "},
 		{"a.el.zst", "\x28\xb5\x2f\xfdxxxxxxxx", "a.el.zst: before byte 12: zstd: "},
 		{"a.el.bz2", "BZh91AY", "a.el.bz2: before byte 7: bzip2: the file is cut off"},
 		{"a.el.xz", "\xfd7zXZ\x00\x00\x04", "a.el.xz: xz: "},
 		{"a", "\x01\x02\x03", "a: neither the name nor the content says the format of the file"},
 	} {
-		_, _, err := tuples(t, c.name, c.text)
+		_, _, err := tuples(c.name, c.text)
 		partial := strings.HasSuffix(c.want, " ") // the rest is the text of a library
 		switch {
 		case err == nil:
@@ -183,9 +177,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := os.WriteFile(dir+"/a.v", []byte("1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	saved(t, dir, "a.v", "1\n")
 	_, err := Load(context.Background(), dir+"/a.v", Options{})
 	if want := dir + "/a.v: want the edges next to it, in " + dir + "/a.e"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
@@ -197,12 +189,9 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 }
 
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a.mtx")
-	text := bannerMM + " matrix coordinate pattern general\n2 2 1\n1 2\n"
+	dir, text := t.TempDir(), bannerMM+" matrix coordinate pattern general\n2 2 1\n1 2\n"
 	for _, change := range []string{"", "2 1\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		name := saved(t, dir, "a.mtx", text)
 		_, err := Load(context.Background(), name, Options{Memory: func(n int) ([]graph.Edge, error) {
 			file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
 			if err == nil && change != "" {
@@ -272,35 +261,20 @@ func TestDetectContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	osm, err := os.ReadFile(delaware(t))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		text string
 		want Format
 	}{
 		{small, Packed}, {wide, Packed}, {string(words), Packed16}, {string(wideWords), Packed16},
-		{string(serialized), SG}, {string(osm), OSM},
+		{string(serialized), SG}, {roadsFile("DenseNodes", "highway", []int64{1, 2}), OSM},
 		{"%%matrixmarket matrix coordinate pattern general\n1 1 0\n", MatrixMarket},
 		{"% comment\n1 2\n", EdgeList}, {"c comment\np sp 1 0\n", DIMACS}, {"p edge 1 0\n", DIMACS},
 	} {
-		var zipped bytes.Buffer
-		z, err := zstd.NewWriter(&zipped)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = z.Write([]byte(c.text))
-		_ = z.Close()
-		for _, text := range []string{c.text, zipped.String()} {
+		for _, text := range []string{c.text, zipped(t, ".zst", c.text)} {
 			if c.want == SG && text != c.text {
 				continue // the size of the contents is not known
 			}
-			name := filepath.Join(dir, "a")
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			g, err := Load(context.Background(), name, Options{})
+			g, err := Load(context.Background(), saved(t, dir, "a", text), Options{})
 			if err != nil || g.Info.Format != c.want {
 				t.Errorf("%.20q: %v, want %s", c.text, err, c.want)
 			}

@@ -4,7 +4,6 @@ package files
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,28 +62,14 @@ func TestExampleOfLDBC(t *testing.T) {
 			"6 10 0.63\n7 9 0.36\n",
 		"example.properties": "graph.example.directed = false\ngraph.example.edge-properties.names = weight\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		saved(t, dir, name, text)
 	}
 	g, err := Load(context.Background(), filepath.Join(dir, "example.v"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	edges := make([]graph.Edge, g.Tuples())
-	if err := g.Generate(context.Background(), edges, 0, 1); err != nil {
-		t.Fatal(err)
-	}
-	csr, err := graph.NewCSR(edges, g.Vertices())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, levels, err := csr.Search(0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	got := map[uint64]int64{}
-	for v, level := range levels {
+	for v, level := range levelsFrom(t, g, 0) {
 		got[g.Info.Label(graph.Vertex(v))] = level
 	}
 	want := map[uint64]int64{2: 0, 3: 1, 4: 1, 5: 2, 6: 3, 7: 4, 8: 2, 9: 4, 10: 4}

@@ -4,6 +4,8 @@ package files
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,20 +15,33 @@ import (
 )
 
 // tuples reads text as a file of a name.
-func tuples(t *testing.T, name, text string) ([][2]int64, Info, error) {
-	t.Helper()
+func tuples(name, text string) ([][2]int64, Info, error) {
 	g, err := LoadFrom(context.Background(), strings.NewReader(text), name, Options{Threads: 3})
 	if err != nil {
 		return nil, Info{}, err
 	}
-	var all [][2]int64
+	return edgesOf(g), g.Info, nil
+}
+
+// edgesOf returns the tuples of a graph in their order.
+func edgesOf(g *Graph) (all [][2]int64) {
 	for _, block := range g.blocks {
 		for _, e := range block {
 			u, v := e.Ends()
 			all = append(all, [2]int64{int64(u), int64(v)})
 		}
 	}
-	return all, g.Info, nil
+	return all
+}
+
+// saved writes a file in a directory and returns its path.
+func saved(t testing.TB, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // packed returns tuples in the packed form.
@@ -107,7 +122,7 @@ func TestReadText(t *testing.T) {
 			Info{Format: Packed, Vertices: 3, Labels: []uint64{3, 4, 65537}}},
 	} {
 		c.info.Tuples, c.info.Bytes = int64(len(c.want)), int64(len(c.text))
-		got, info, err := tuples(t, c.name, c.text)
+		got, info, err := tuples(c.name, c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.about, err)
 			continue

@@ -9,25 +9,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/paulmach/osm"
 	"github.com/paulmach/osm/osmpbf"
+
+	"github.com/tepsbench/teps/graph"
 )
 
-// delaware returns the name of the roads of Delaware, which the module paulmach/osm ships (data of OpenStreetMap,
-// ODbL).
-func delaware(t testing.TB) string {
-	t.Helper()
+// delaware is the name of the roads of Delaware, which the module paulmach/osm ships (data of OpenStreetMap, ODbL).
+var delaware = sync.OnceValue(func() string {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return filepath.Join(strings.TrimSpace(string(dir)), "testdata", "delaware-latest.osm.pbf")
-}
+})
 
 func TestRoadsOfDelaware(t *testing.T) {
-	name := delaware(t)
+	name := delaware()
 	g, err := Load(context.Background(), name, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -60,11 +61,8 @@ func TestRoadsOfDelaware(t *testing.T) {
 	if err := scanner.Err(); err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range g.blocks {
-		for _, e := range block {
-			u, v := e.Ends()
-			got = append(got, [2]uint64{g.Info.Label(u), g.Info.Label(v)})
-		}
+	for _, e := range edgesOf(g) {
+		got = append(got, [2]uint64{g.Info.Label(graph.Vertex(e[0])), g.Info.Label(graph.Vertex(e[1]))})
 	}
 	if !slices.Equal(want, got) {
 		t.Errorf("the other reader has %d edges, or different ones", len(want))

@@ -4,13 +4,9 @@ package files
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tepsbench/teps/graph"
 )
 
 func TestWeightsOfFiles(t *testing.T) {
@@ -41,10 +37,7 @@ func TestWeightsOfFiles(t *testing.T) {
 		"long.wel":      {strings.Repeat("3 4 0.75\n", 5000), slices.Repeat([]float32{0.75}, 5000), ""},
 		"different.wel": {"0 1 1\n0 1\n", nil, ":2: want two vertices"},
 	} {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		path := saved(t, t.TempDir(), name, c.text)
 		g, err := Load(t.Context(), path, Options{Weights: true, Threads: 3, block: 64})
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -77,12 +70,12 @@ func TestWeightsAreInTheOrderOfTheTuples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edges, weights := make([]graph.Edge, g.Tuples()), make([]float32, g.Tuples())
-	if err := g.Generate(t.Context(), edges, 0, 1); err != nil || !g.Weights(weights) {
-		t.Fatal(err)
+	weights := make([]float32, g.Tuples())
+	if !g.Weights(weights) {
+		t.Fatal("no weights")
 	}
-	for i, e := range edges {
-		if u, _ := e.Ends(); weights[i] != float32(u) {
+	for i, e := range edgesOf(g) {
+		if weights[i] != float32(e[0]) {
 			t.Fatalf("tuple %d is %v, its weight %v", i, e, weights[i])
 		}
 	}
