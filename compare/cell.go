@@ -71,19 +71,20 @@ func (p pair) cell() Cell {
 		return c
 	}
 	var ratios []float64
-	largest := math.Max(scatter(a), scatter(b))
+	largest := 0.0
 	if min(c.RunsA, c.RunsB) >= MinPairs {
-		c.Unit, largest = ByRun, 0
+		c.Unit = ByRun
 		for i := range min(c.RunsA, c.RunsB) {
 			ratios = append(ratios, mean(b[i])-mean(a[i]))
 		}
 	} else {
 		c.Unit, ratios = ByRoot, ratiosByRoot(a, b)
 		if max(c.RunsA, c.RunsB) > 1 {
+			largest = max(scatter(a), scatter(b))
 			c.Scatter = new(math.Expm1(largest))
 		}
 	}
-	s := signedRank(ratios, Confidence)
+	s := signedRank(ratios)
 	c.TEPSA, c.TEPSB = harmonicMean(a), harmonicMean(b)
 	c.Typical = &Ratio{math.Exp(s.estimate), math.Exp(s.low), math.Exp(s.high)}
 	c.P, c.Detectable = s.p, s.detectable()
@@ -191,7 +192,7 @@ func scatter(runs [][]float64) (largest float64) {
 	for i := range runs {
 		for j := range i {
 			means := pairMeans(ratiosByRoot(runs[i:i+1], runs[j:j+1]))
-			largest = math.Max(largest, math.Abs(middle(means)))
+			largest = max(largest, math.Abs(middle(means)))
 		}
 	}
 	return largest

@@ -9,22 +9,21 @@ import (
 )
 
 // A shift is an estimate of how far paired differences lie from zero, with an interval and the probability p of a
-// shift at least as large where there is none. The bounds are infinite if there are too few differences for the
-// confidence.
+// shift at least as large where there is none. The bounds are infinite for fewer than MinPairs differences.
 type shift struct{ estimate, low, high, p float64 }
 
 // signedRank is Wilcoxon's signed-rank test of paired differences (Wilcoxon 1945, Biometrics Bulletin 1): two-sided,
 // exact, ties included, and without the differences of zero. The estimate is that of Hodges and Lehmann, the median of
-// the means of all pairs of differences. The interval inverts the test (Hollander, Wolfe and Chicken, Nonparametric
+// the means of all pairs of differences. The interval of Confidence inverts the test (Hollander, Wolfe and Chicken, Nonparametric
 // Statistical Methods, 3rd ed., sections 3.1-3.3). The test assumes that a difference is as likely to be d as -d where
 // nothing differs, which is true of two measurements of the same thing, whatever their distribution.
-func signedRank(differences []float64, confidence float64) shift {
+func signedRank(differences []float64) shift {
 	s := shift{estimate: math.NaN(), low: math.Inf(-1), high: math.Inf(1), p: pValue(differences)}
 	means := pairMeans(differences)
 	if len(means) > 0 {
 		s.estimate = middle(means)
 	}
-	if k := rankLimit(len(differences), (1-confidence)/2); k > 0 {
+	if k := rankLimit(len(differences), (1-Confidence)/2); k > 0 {
 		s.low, s.high = means[k-1], means[len(means)-k]
 	}
 	return s
@@ -37,7 +36,7 @@ func Interval(values []float64) Ratio {
 	for i, v := range values {
 		logs[i] = math.Log(v)
 	}
-	s := signedRank(logs, Confidence)
+	s := signedRank(logs)
 	return Ratio{math.Exp(s.estimate), math.Exp(s.low), math.Exp(s.high)}
 }
 

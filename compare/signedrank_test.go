@@ -36,7 +36,7 @@ func TestSignedRankOfTheTextbook(t *testing.T) {
 	for i := range d {
 		d[i] = y[i] - x[i]
 	}
-	s := signedRank(d, 0.95)
+	s := signedRank(d)
 	near(t, "p", s.p, 2*10.0/512)
 	near(t, "estimate", s.estimate, -0.46)
 	near(t, "low", s.low, -0.786)
@@ -45,7 +45,7 @@ func TestSignedRankOfTheTextbook(t *testing.T) {
 
 // Impossible rates of an edited record do not make the test loop forever, and prove nothing.
 func TestSignedRankOfImpossibleValues(t *testing.T) {
-	if s := signedRank([]float64{math.NaN(), 1, math.NaN(), 2, 3, 4, 5, 6}, 0.95); s.p != 1 {
+	if s := signedRank([]float64{math.NaN(), 1, math.NaN(), 2, 3, 4, 5, 6}); s.p != 1 {
 		t.Errorf("p is %g", s.p)
 	}
 }
@@ -88,7 +88,7 @@ func TestSignedRankIsExact(t *testing.T) {
 			}
 		}
 		want := math.Min(1, 2*float64(min(low, high))/float64(int(1)<<len(kept)))
-		if got := signedRank(d, 0.95).p; math.Abs(got-want) > 1e-12 {
+		if got := signedRank(d).p; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%v: got p = %g, want %g", d, got, want)
 		}
 	})
@@ -96,18 +96,18 @@ func TestSignedRankIsExact(t *testing.T) {
 
 func TestTooFewDifferencesHaveNoInterval(t *testing.T) {
 	for n := range MinPairs {
-		s := signedRank([]float64{1, 2, 3, 4, 5}[:n], Confidence)
+		s := signedRank([]float64{1, 2, 3, 4, 5}[:n])
 		if s.p < 0.05 || !math.IsInf(s.low, -1) || !math.IsInf(s.high, 1) {
 			t.Errorf("%d differences: got %+v", n, s)
 		}
 	}
-	if s := signedRank([]float64{1, 2, 3, 4, 5, 6}, Confidence); s.p != 2.0/64 || s.low != 1 || s.high != 6 {
+	if s := signedRank([]float64{1, 2, 3, 4, 5, 6}); s.p != 2.0/64 || s.low != 1 || s.high != 6 {
 		t.Errorf("%d differences: got %+v, want p = 2/64 and 1 to 6", MinPairs, s)
 	}
 }
 
 func TestDifferencesOfZeroAreNoDifference(t *testing.T) {
-	if s := signedRank(make([]float64, 8), Confidence); s != (shift{p: 1}) {
+	if s := signedRank(make([]float64, 8)); s != (shift{p: 1}) {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -130,7 +130,7 @@ func TestTheIntervalHasItsConfidence(t *testing.T) {
 		for i := range d {
 			d[i] = noise() - noise() + truth
 		}
-		if s := signedRank(d, 0.95); s.low <= truth && truth <= s.high {
+		if s := signedRank(d); s.low <= truth && truth <= s.high {
 			hits++
 		}
 	}

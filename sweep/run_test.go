@@ -121,7 +121,7 @@ func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 	if host.inputs != 2 {
 		t.Errorf("the input was generated %d times for 2 scales", host.inputs)
 	}
-	if len(begun) != 20 || len(slices.Compact(slices.Sorted(slices.Values(begun)))) != 20 {
+	if len(begun) != 12 || len(slices.Compact(slices.Sorted(slices.Values(begun)))) != 12 {
 		t.Errorf("begun: %v", begun)
 	}
 	for _, j := range s.Jobs {
@@ -137,12 +137,12 @@ func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 
 	// Again: nothing is done twice, and a sweep that has grown measures what is new.
 	again := prepared(t, host, someSweep(), dir)
-	if n := states(again); n[Done] != 20 || len(measured(t, again, host)) != 0 {
+	if n := states(again); n[Done] != 12 || len(measured(t, again, host)) != 0 {
 		t.Errorf("states after the sweep: %v", n)
 	}
 	grown := someSweep()
 	grown.Repeats = 3
-	if begun := measured(t, prepared(t, host, grown, dir), host); len(begun) != 10 || !strings.HasSuffix(begun[0], "#3") {
+	if begun := measured(t, prepared(t, host, grown, dir), host); len(begun) != 6 || !strings.HasSuffix(begun[0], "#3") {
 		t.Errorf("with one more repeat, measured: %v", begun)
 	}
 }
@@ -151,7 +151,7 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 	dir, host := t.TempDir(), &inside{}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := prepared(t, host, someSweep(), dir).Run(ctx, host, nil, silent{}, func(_ *Job, n, _ int) {
-		if n == 7 {
+		if n == 5 {
 			cancel()
 		}
 	})
@@ -161,18 +161,18 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 	// What processes leave that are killed at other moments.
 	s := prepared(t, host, someSweep(), dir)
 	for i, files := range [][]string{{}, {record.JournalFile}, {record.ManifestFile, record.JournalFile}} {
-		path := filepath.Join(dir, s.Jobs[10+i].Folder)
+		path := filepath.Join(dir, s.Jobs[6+i].Folder)
 		must(t, os.MkdirAll(path, 0o777))
 		for _, name := range files {
 			must(t, os.WriteFile(filepath.Join(path, name), nil, 0o666))
 		}
 	}
 	s = prepared(t, host, someSweep(), dir)
-	if n := states(s); n[Done] != 6 || n[Missing] != 14 {
+	if n := states(s); n[Done] != 4 || n[Missing] != 8 {
 		t.Errorf("states after the interruption: %v", n)
 	}
 	begun := measured(t, s, host)
-	if n := states(s); n[Done] != 20 || len(begun) != 14 {
+	if n := states(s); n[Done] != 12 || len(begun) != 8 {
 		t.Errorf("states in the end: %v; %d measured", n, len(begun))
 	}
 	for _, j := range s.Jobs {
@@ -203,7 +203,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	dir := t.TempDir()
 	s := prepared(t, host, someSweep(), dir)
 	measured(t, s, host)
-	if n := states(s); n[Done] != 8 || n[Failed] != 8 || n[Invalid] != 4 || len(s.Bad()) != 12 {
+	if n := states(s); n[Done] != 4 || n[Failed] != 4 || n[Invalid] != 4 || len(s.Bad()) != 8 {
 		t.Errorf("states: %v", n)
 	}
 	for _, j := range s.Jobs {
@@ -219,24 +219,22 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	if begun := measured(t, s, host); len(begun) != 0 {
 		t.Errorf("measured again: %v", begun)
 	}
-	if n := states(s); n[Failed] != 8 || n[Invalid] != 4 {
+	if n := states(s); n[Failed] != 4 || n[Invalid] != 4 {
 		t.Errorf("states: %v", n)
 	}
 	for _, j := range s.Bad() {
-		if err := os.RemoveAll(filepath.Join(dir, j.Folder)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(filepath.Join(dir, j.Folder)))
 	}
 	s = prepared(t, host, someSweep(), dir)
 	begun := measured(t, s, host)
-	if n := states(s); n[Done] != 20 || len(begun) != 12 {
+	if n := states(s); n[Done] != 12 || len(begun) != 8 {
 		t.Errorf("after removing what was bad: %v; %d measured", n, len(begun))
 	}
 	// An unreadable record is kept, too.
 	path := filepath.Join(dir, s.Jobs[0].Folder)
 	must(t, os.WriteFile(filepath.Join(path, record.ManifestFile), []byte("{torn"), 0o666))
 	s = prepared(t, host, someSweep(), dir)
-	if n := states(s); n[Done] != 19 || n[Unreadable] != 1 || len(measured(t, s, host)) != 0 ||
+	if n := states(s); n[Done] != 11 || n[Unreadable] != 1 || len(measured(t, s, host)) != 0 ||
 		!strings.Contains(s.Jobs[0].Reason, "remove "+path+" to measure it again") {
 		t.Errorf("states %v: %s", n, s.Jobs[0].Reason)
 	}
@@ -257,7 +255,7 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 	if !errors.Is(refusal, record.ErrUsage) || !strings.Contains(refusal.Error(), "another sweep is writing to "+dir) {
 		t.Errorf("the second sweep: %v", refusal)
 	}
-	if n := states(first); n[Done] != 20 {
+	if n := states(first); n[Done] != 12 {
 		t.Errorf("states: %v", n)
 	}
 	first.Dir = filepath.Join(dir, first.Jobs[0].Folder, record.ManifestFile)
@@ -279,7 +277,7 @@ func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
 	x.Engines[1].Spec.Builtin = "gpu"
 	s := prepared(t, host, x, t.TempDir())
 	measured(t, s, host)
-	if n := states(s); n[Done] != 16 || n[Unavailable] != 4 {
+	if n := states(s); n[Done] != 8 || n[Unavailable] != 4 {
 		t.Errorf("states %v", n)
 	}
 	wrong := someSweep()
