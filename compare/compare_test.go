@@ -114,8 +114,10 @@ func TestRunsThatCannotBeCompared(t *testing.T) {
 		return r
 	}
 	for want, b := range map[string]record.Result{
-		"B has wrong searches":                    change(func(r *record.Run) { r.Roots[3].Rule = 3 }),
-		"B failed after 8 searches: it crashed":   change(func(r *record.Run) { r.State, r.Failure = record.Failed, "it crashed" }),
+		"B has wrong searches": change(func(r *record.Run) { r.Roots[3].Rule = 3 }),
+		"B failed after 8 searches: it crashed": change(func(r *record.Run) {
+			r.State, r.Failure = record.Failed, "it crashed"
+		}),
 		"B has no searches":                       change(func(r *record.Run) { r.Roots = nil }),
 		"the graphs differ or were not recorded":  change(func(r *record.Run) { r.Graph = nil }),
 		"the graphs differ or were not recorded ": change(func(r *record.Run) { r.Graph = &record.GraphRecord{} }),

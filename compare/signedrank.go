@@ -14,9 +14,9 @@ type shift struct{ estimate, low, high, p float64 }
 
 // signedRank is Wilcoxon's signed-rank test of paired differences (Wilcoxon 1945, Biometrics Bulletin 1): two-sided,
 // exact, ties included, and without the differences of zero. The estimate is that of Hodges and Lehmann, the median of
-// the means of all pairs of differences. The interval of Confidence inverts the test (Hollander, Wolfe and Chicken, Nonparametric
-// Statistical Methods, 3rd ed., sections 3.1-3.3). The test assumes that a difference is as likely to be d as -d where
-// nothing differs, which is true of two measurements of the same thing, whatever their distribution.
+// the means of all pairs of differences. The interval of Confidence inverts the test (Hollander, Wolfe and Chicken,
+// Nonparametric Statistical Methods, 3rd ed., sections 3.1-3.3). The test assumes that a difference is as likely to be
+// d as -d where nothing differs, which is true of two measurements of the same thing, whatever their distribution.
 func signedRank(differences []float64) shift {
 	s := shift{estimate: math.NaN(), low: math.Inf(-1), high: math.Inf(1), p: pValue(differences)}
 	means := pairMeans(differences)

@@ -19,23 +19,31 @@ import (
 
 func edit(t *testing.T, path string, change func(string) string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(change(string(text))), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte(change(read(t, path))), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// finishedRun returns the directory of a run of four roots, with its result.
-func finishedRun(t *testing.T) string {
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// fourRoots is a run of four roots without its result.
+func fourRoots(t *testing.T) *Store {
 	t.Helper()
 	s := newStore(t)
 	s.addRoots(t, 4)
 	s.append(t, Entry{Engine: "one", GraphID: six, End: &End{State: Complete}})
-	return s.finish(t)
+	return s
 }
+
+// finishedRun returns the directory of a run of four roots, with its result.
+func finishedRun(t *testing.T) string { return fourRoots(t).finish(t) }
 
 // The lines of teps/2.0 have no digests: such a record can be read, but not resumed.
 func TestJournalWithoutDigestsIsNotResumed(t *testing.T) {
@@ -59,11 +67,7 @@ func TestDigestIsAsDocumented(t *testing.T) {
 	dir := finishedRun(t)
 	var files []string
 	for _, name := range []string{ManifestFile, JournalFile, ResultFile} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, string(data))
+		files = append(files, read(t, filepath.Join(dir, name)))
 	}
 	text, _, _ := strings.Cut(files[2], ",\n  \"digest\": \"")
 	sum := sha256.Sum256([]byte(files[0] + files[1] + text))
@@ -84,10 +88,7 @@ func TestDigestIsAsDocumented(t *testing.T) {
 // A record that was edited is refused in a line: after its run, after a kill that left no result.json, and as its run
 // ends, when the searches are kept.
 func TestEditedRecordIsDetected(t *testing.T) {
-	other, err := os.ReadFile(filepath.Join(finishedRun(t), ResultFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := read(t, filepath.Join(finishedRun(t), ResultFile))
 	half := func(s string) string { return s[:len(s)/2] }
 	changed := func(l []string) []string { l[6] = replace("c", "C")(l[6]); return l }
 	bare := func(l []string) []string { l[3] = l[3][:strings.Index(l[3], lineDigest)] + "}"; return l }
@@ -116,7 +117,7 @@ func TestEditedRecordIsDetected(t *testing.T) {
 		"the plan":       {ManifestFile, replace(`"roots": 64`, `"roots": 16`), "line 1, or run.json, was edited"},
 		"half a plan":    {ManifestFile, half, "run.json is damaged: unexpected end of JSON"},
 		"half a result":  {ResultFile, half, "result.json is damaged: unexpected end of JSON"},
-		"another result": {ResultFile, func(string) string { return string(other) }, byResult},
+		"another result": {ResultFile, func(string) string { return other }, byResult},
 		"undigested":     {ResultFile, undigested, byResult},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,18 +134,16 @@ func TestEditedRecordIsDetected(t *testing.T) {
 				return
 			}
 			if os.Remove(filepath.Join(dir, ResultFile)); c.want != byResult {
-				before, _ := os.ReadFile(filepath.Join(dir, JournalFile))
+				before := read(t, filepath.Join(dir, JournalFile))
 				_, err = Load(dir)
 				check("killed", err, c.want)
 				_, err = Resume(dir, someSoftware, someMachine)
 				check("resumed", err, c.want)
-				if after, _ := os.ReadFile(filepath.Join(dir, JournalFile)); string(after) != string(before) {
+				if read(t, filepath.Join(dir, JournalFile)) != before {
 					t.Error("a resume changed the journal")
 				}
 			}
-			s := newStore(t)
-			s.addRoots(t, 4)
-			s.append(t, Entry{Engine: "one", GraphID: six, End: &End{State: Complete}})
+			s := fourRoots(t)
 			edit(t, filepath.Join(s.Dir(), c.file), c.change)
 			r, err := s.Finish()
 			check("as it ends", err, "changed or damaged during the run: "+s.Dir())
@@ -192,9 +191,7 @@ func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 	s := newStore(t)
 	s.addRoots(t, 2)
 	s.finish(t) // result.json is older than the journal from now on
-	f, _ := os.OpenFile(journalOf(s), os.O_APPEND|os.O_WRONLY, 0)
-	f.WriteString(`{"engine":"one","sca`)
-	f.Close()
+	edit(t, journalOf(s), func(text string) string { return text + `{"engine":"one","sca` })
 	if _, err := s.Finish(); err == nil || !strings.Contains(err.Error(), "has more lines than the run wrote") {
 		t.Errorf("a line was added during the run: %v", err)
 	}
@@ -203,9 +200,7 @@ func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resumed.Close()
-	resumed.append(t, Entry{
-		Engine: "one", GraphID: six, Root: &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1},
-	})
+	resumed.append(t, rootEntry(2))
 	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || r.Checksummed() {
 		t.Errorf("during the resume: error %v, checksummed %v", err, r.Checksummed())
 	}

@@ -5,8 +5,6 @@ package record
 import (
 	"math"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func nedge(n int64) *int64 { return &n }
@@ -67,22 +65,4 @@ func TestStatisticsOfFewSearches(t *testing.T) {
 			t.Errorf("statistics without a counted root: %+v", s)
 		}
 	}
-}
-
-func TestStatisticsAreOrdered(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var roots []RootRecord
-		for _, seconds := range rapid.SliceOfN(rapid.Float64Range(1e-6, 1e3), 1, 100).Draw(t, "seconds") {
-			roots = append(roots, RootRecord{Time: seconds, NEdge: nedge(rapid.Int64Range(1, 1<<40).Draw(t, "nedge"))})
-		}
-		s := Summarize(roots)
-		for name, x := range map[string]Spread{"time": s.Time, "nedge": s.NEdge, "teps": s.TEPS} {
-			if x.Min > x.FirstQuartile || x.FirstQuartile > x.Median || x.Median > x.ThirdQuartile || x.ThirdQuartile > x.Max {
-				t.Fatalf("%s: %+v is out of order", name, x)
-			}
-			if x.Mean < x.Min*(1-1e-9) || x.Mean > x.Max*(1+1e-9) {
-				t.Fatalf("%s: mean %g outside %g..%g", name, x.Mean, x.Min, x.Max)
-			}
-		}
-	})
 }

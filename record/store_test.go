@@ -63,9 +63,13 @@ func (s *Store) append(t *testing.T, entries ...Entry) {
 func (s *Store) addRoots(t *testing.T, n int) {
 	t.Helper()
 	for i := range n {
-		root := &RootRecord{Index: i, Root: graph.Vertex(10 + i), Time: 1, Wall: 2, NEdge: nedge(5)}
-		s.append(t, Entry{Engine: "one", GraphID: six, Root: root})
+		s.append(t, rootEntry(i))
 	}
+}
+
+func rootEntry(i int) Entry {
+	root := &RootRecord{Index: i, Root: graph.Vertex(10 + i), Time: 1, Wall: 2, NEdge: nedge(5)}
+	return Entry{Engine: "one", GraphID: six, Root: root}
 }
 
 // finish writes the result, closes the store and returns its directory.
@@ -90,13 +94,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 			s := newStore(t)
 			s.addRoots(t, 2)
 			s.Close()
-			f, err := os.OpenFile(journalOf(s), os.O_APPEND|os.O_WRONLY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.WriteString(tail)
-			f.Close()
-
+			edit(t, journalOf(s), func(text string) string { return text + tail })
 			r, err := Load(s.Dir())
 			if err != nil || len(r.Runs) != 2 || len(r.Runs[0].Roots) != 2 || r.Runs[0].Roots[1].Root != 11 ||
 				r.Runs[0].State != Interrupted || r.ID != s.Manifest().ID || r.Started != s.Manifest().Started {
@@ -112,8 +110,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 				`the last line of roots.jsonl is incomplete; its search is done again$`).MatchString(notes) {
 				t.Errorf("a resume says %q", notes)
 			}
-			root := &RootRecord{Index: 2, Root: 12, Time: 1, Wall: 1}
-			resumed.append(t, Entry{Engine: "one", GraphID: six, Root: root})
+			resumed.append(t, rootEntry(2))
 			if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 {
 				t.Fatalf("after the resume: %d roots, error %v", len(r.Runs[0].Roots), err)
 			}
@@ -265,7 +262,7 @@ func TestDiscard(t *testing.T) {
 func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	s := newStore(t)
 	s.addRoots(t, 2)
-	before, _ := os.ReadFile(journalOf(s))
+	before := read(t, journalOf(s))
 	// A limit of the length of files, like a full disk, ends a write after some of its bytes.
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
@@ -283,7 +280,7 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	if !errors.Is(err, ErrNotWritten) || !strings.Contains(err.Error(), "resume the run") {
 		t.Errorf("full disk: %v; want ErrNotWritten that says to resume", err)
 	}
-	if after, _ := os.ReadFile(journalOf(s)); string(after) != string(before) {
+	if read(t, journalOf(s)) != before {
 		t.Error("the journal changed")
 	}
 	if r, err := s.Result(); err != nil || len(r.Runs[0].Roots) != 2 {
@@ -298,7 +295,7 @@ func TestWriteFileReplacesWholeFiles(t *testing.T) {
 		if err := WriteFile(path, []byte(content)); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := os.ReadFile(path); string(got) != content {
+		if got := read(t, path); got != content {
 			t.Errorf("got %q, want %q", got, content)
 		}
 	}
