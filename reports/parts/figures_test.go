@@ -183,13 +183,3 @@ func TestLevelsThatDoNotFitAreLeftOut(t *testing.T) {
 		}
 	}
 }
-
-// Rates per watt are compared with a note on the powers that are missing.
-func TestMissingPowersAreNamed(t *testing.T) {
-	runs := all(t, samples.Green()...).All
-	const want = "Of 8 metered runs: 1 without CPU power, 8 without node power, 2 without wall power."
-	part := energy(runs, nil)
-	if notes := part.Figures[0].Notes; notes[len(notes)-1] != want || !strings.HasSuffix(part.Table.Note, want) {
-		t.Errorf("the figure says %q, the table %q, want %q", notes, part.Table.Note, want)
-	}
-}

@@ -16,19 +16,6 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
-// Ranks scan 1 to 4 ms and write 1 ms; they expand 2 ms and wait 0 to 3 ms.
-func TestRanksAreSummedUp(t *testing.T) {
-	rows := ranks(all(t, samples.Ranked()).All, nil).Table.Rows
-	var got []string
-	for _, cell := range rows[2] {
-		got = append(got, cell.Text)
-	}
-	want := []string{"twofour, 2¹⁶", "2D", "4 ranks", "3.500 ms", "3.500 ms", "1.43", "20", "2,000"}
-	if len(rows) != 8 || !slices.Equal(got, want) {
-		t.Errorf("%d rows; one is %q, want %q", len(rows), got, want)
-	}
-}
-
 // Every phase of the engines with ranks has a color of its own.
 func TestPhasesHaveDistinctColors(t *testing.T) {
 	run, colors := rankedRun{}, map[reports.Color]string{}
