@@ -54,6 +54,8 @@ var arrows = map[string][]string{
 	"distributed/mpi": {
 		"graph", "plugins", "distributed", "distributed/comm", "internal/child", "internal/mpi", "internal/team",
 	},
+	"opencl":            {"graph", "plugins", "opencl/driver"},
+	"opencl/driver":     {"plugins", "internal/units"},
 	"power":             {},
 	"power/meters":      {"power", "internal/child"},
 	"internal/csr":      {"internal/memory", "internal/team"},
@@ -85,7 +87,7 @@ var arrows = map[string][]string{
 	"sweep":           {"compare", "plugins", "machine", "record", "harness", "internal/units"},
 	"cmd/teps": {
 		"cluster", "graph", "graph/files", "graph/stats", "plugins", "plugins/enginetest", "plugins/rpc", "cpu",
-		"distributed", "distributed/mpi", "serial",
+		"distributed", "distributed/mpi", "opencl", "serial",
 		"native", "examples", "power", "power/meters", "machine", "record", "harness", "sweep",
 		"compare", "reports", "reports/formats", "reports/parts", "reports/plot", "reports/text", "internal/regular",
 		"internal/units",
@@ -119,7 +121,7 @@ var libraries = map[string][]string{
 		"cluster", "distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
 	},
 	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
-	"github.com/ebitengine/": {"internal/mpi", "power/meters"},
+	"github.com/ebitengine/": {"internal/mpi", "opencl/driver", "power/meters"},
 
 	"google.golang.org/protobuf/": {"graph/files", "graph/files/internal/osmpb"},
 }
@@ -145,6 +147,10 @@ var unsafeFiles = []string{
 	"internal/mpi/library.go",
 	"internal/team/pin_linux.go",
 	"native/library_cgo.go",
+	"opencl/driver/device.go",
+	"opencl/driver/library.go",
+	"opencl/driver/queue.go",
+	"opencl/driver/stage.go",
 	"plugins/rpc/mapping.go",
 }
 

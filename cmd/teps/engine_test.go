@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/opencl"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/serial"
@@ -128,4 +129,27 @@ func (m maker) Construct(ctx context.Context, in plugins.Input) (plugins.Constru
 		}
 	}
 	return m.Engine.Construct(ctx, in)
+}
+
+func TestARunWithoutEnginesHasAGPUThatOnlyOpenCLFinds(t *testing.T) {
+	device := func(kind, name, fact, value string) plugins.Device {
+		return plugins.Device{Kind: kind, Name: name, Details: []plugins.Fact{{Name: fact, Value: value}}}
+	}
+	devices := []plugins.Device{
+		device("cpu", "a processor", "driver", "1"), device("gpu", "broken", opencl.Problem, "no compiler"),
+		device("gpu", "A", plugins.DeviceUUID, "GPU-1"), device("gpu", "B", "driver", "2"), device("gpu", "C", "driver", "2"),
+	}
+	for _, c := range []struct {
+		given []plugins.Device
+		want  int
+	}{
+		{nil, 2},
+		{[]plugins.Device{device("gpu", "A of CUDA", plugins.DeviceUUID, "GPU-1")}, 3},
+		{[]plugins.Device{device("gpu", "A", plugins.DeviceUUID, "GPU-2"), device("gpu", "B", "driver", "3")}, 4},
+		{devices, -1},
+	} {
+		if got := otherGPU(devices, c.given); got != c.want {
+			t.Errorf("with %v: got device %d, want %d", c.given, got, c.want)
+		}
+	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/tepsbench/teps/distributed/mpi"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/native"
+	"github.com/tepsbench/teps/opencl"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/power"
@@ -37,36 +38,9 @@ func builtins() catalog {
 		{"cpu", func() plugins.Engine { return cpu.New() }},
 		{"distributed", func() plugins.Engine { return distributed.New() }},
 		{"mpi", func() plugins.Engine { return mpi.New() }},
+		{"opencl", opencl.New},
 		{"serial", serial.New},
 	}
-}
-
-// defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one.
-func defaultEngines() []string {
-	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed"}
-}
-
-// defaults are the engines of a run without --engine: those of defaultEngines, and the engine for a GPU if it is next
-// to teps and can run here. leftOut names the others and says why they are not among them.
-func (c catalog) defaults(ctx context.Context, host harness.Host) (chosen []string, leftOut string) {
-	why := map[string]string{"mpi": "for several hosts", "serial": "the baseline", "literature": "published searches"}
-	chosen, why["cuda"] = defaultEngines(), "not built: docs/cuda.md"
-	others := []string{"cuda"}
-	for _, engine := range c.known() {
-		if engine.Name == "cuda" {
-			if _, err := harness.Available(ctx, host, engine.EngineSpec); err != nil {
-				why["cuda"] = err.Error()
-			} else {
-				chosen, others = append(chosen, "cuda"), others[1:]
-			}
-		} else if engine.Name != "cpu" && engine.Name != "distributed" {
-			others = append(others, engine.Name)
-		}
-	}
-	for i, name := range others {
-		others[i] = fmt.Sprintf("%s (%s)", name, cmp.Or(why[name], "name it with --engine"))
-	}
-	return chosen, "engines left out: " + strings.Join(others, ", ")
 }
 
 // Prefixes of the names of engines and host programs in the directory of teps.

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package opencl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/opencl/driver"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// search is kernel 2 on an OpenCL device. The same search without any of this: serial/bfs.go.
+//
+// Result: the parent of every label, 64 bits each, in device memory when the clock stops.
+//
+// Method: direction-optimizing breadth-first search (Beamer, Asanović, Patterson, SC 2012), in the numbering of
+// Kolganov (2018, section 2.2). OpenCL 1.2 has no barrier between work-groups, so a step of the search is a launch,
+// called a slot. The host queues a batch of slots without looking at their results, then the end of the search, and
+// waits once. Every work-group computes the state of its slot (direction, queue, bitmaps) from the state and the counts
+// of the slot before, so nothing crosses work-groups except at the end of a launch. If the search is not over, the host
+// queues another batch.
+//
+//   - top-down: the frontier is a queue of pieces of lists, each followed by 1 to 32 items; a work-group collects new
+//     pieces in local memory. The longest lists are followed by all items. A frontier with few edges is followed by one
+//     work-group, level after level, in one slot.
+//   - bottom-up: one bit of the hub of a word decides for 32 vertices. Others are collected in local memory, so that
+//     all items have work; each looks at four neighbors of a vertex, then at SCAN more, and leaves longer lists to a
+//     team.
+//   - convert: makes the queue of a frontier that a bottom-up step has found.
+//
+// Output: the slots copy the output template to the parents, a share each. Vertices that were found through another
+// neighbor than their first are marked in corrected and have their parent in by; the end of the search writes these,
+// and -1 for vertices that were not reached.
+//
+// Invariants between two slots: visited[CURRENT] has all vertices of levels up to the frontier's, so an unvisited
+// vertex has visited neighbors only in the frontier, and no bitmap of the frontier is needed. After a bottom-up slot
+// the other bitmap is that of the level before.
+type search struct {
+	device  *driver.Context
+	program *driver.Program
+	sizes   sizes
+	groups  int
+	parent  driver.Array
+	state   driver.Array
+	result  [stateWords]uint32 // the state after the last batch
+
+	begin, end, wake *driver.Kernel
+	first            []*driver.Kernel // the slots of the first batch, with their shares of the copy
+	later            [4]*driver.Kernel
+	stage            *driver.Stage // for copying parents; nil: not needed so far
+}
+
+// Places in the state, as in kernels/search.cl.
+const (
+	stateWords = 144
+	isDone     = 128 // RESULT + IS_DONE
+	slotsUsed  = 129 // RESULT + SLOTS_USED
+)
+
+// Positions of arguments of the kernels.
+const (
+	beginRoot, beginCopy = 0, 12
+	slotCopy             = 17
+	endSlot, endRoot     = 0, 1
+)
+
+// newSearch allocates the arrays of a search besides the graph.
+func (b *builder) newSearch(program *driver.Program) *search {
+	g := &b.sizes
+	s := &search{device: b.device, program: program, groups: b.device.Units * b.tuning.perUnit, parent: b.parent}
+	g.ChunkWords = uint32(chunkWords(int(g.Words), s.groups, program.Group))
+	s.sizes = *g
+	pieces := int64(g.Searched) + int64(b.entries)/int64(b.tuning.piece) // at most, of a frontier
+	giants := b.entries/uint32(giantSize*b.tuning.piece) + 1
+	s.state = b.filled("state", int64(len(s.result)), 0)
+	var visited, queue [2]driver.Array
+	for i := range visited {
+		visited[i] = b.array("bitmap of visited vertices", 4*int64(g.Words))
+		queue[i] = b.array("queue", 8*pieces)
+	}
+	corrected := b.array("bitmap of corrected vertices", 4*int64(g.Words))
+	by := b.array("parents by vertex", 4*int64(g.Searched))
+	longLists := b.array("queues of long lists", 2*4*int64(giants))
+
+	kernel := func(name string, arguments ...any) (k *driver.Kernel) {
+		if b.err == nil {
+			k, b.err = program.Kernel(name)
+		}
+		if b.err == nil {
+			b.err = setArguments(k, arguments...)
+		}
+		return k
+	}
+	slot := func(i int) *driver.Kernel {
+		return kernel("search_slot", uint32(i&3), *g, b.offset, b.target, b.quad, b.wordHub, b.outputTemplate, visited[0],
+			visited[1], corrected, by, queue[0], queue[1], longLists, giants, b.parent, s.state, uint32(0), uint32(0))
+	}
+	s.begin = kernel("begin_search", uint32(0), *g, b.vertex, b.outputTemplate, b.offset, visited[0], corrected, by,
+		queue[0], longLists, b.parent, s.state, uint32(0), (g.Labels+1)/2)
+	s.end = kernel("end_search", uint32(0), uint32(0), *g, b.leafBegin, b.label, visited[0], visited[1], corrected, by,
+		b.parent, s.state)
+	s.wake = kernel("fill", s.state, uint32(0), uint32(1))
+	for i := range s.later {
+		s.later[i] = slot(i)
+	}
+	for i := range maxBatch {
+		s.first = append(s.first, slot(i))
+	}
+	return s
+}
+
+// learnBatch sets the number of slots of the first batch: those of the longest of four searches from vertices of
+// different degrees. No later search changes it.
+func (s *search) learnBatch(ctx context.Context, b *builder) error {
+	if b.err != nil {
+		return b.err
+	}
+	slots, all := b.tuning.batch, s.first
+	s.first = nil
+	for i := uint32(1); i <= 4 && s.sizes.Vertices > 0 && b.tuning.batch == 0; i++ {
+		at := int64(s.sizes.Vertices-1) * int64(i) / 5
+		if err := s.Traverse(ctx, graph.Vertex(b.read(b.label, at, 1)[0])); err != nil {
+			return err
+		}
+		slots = max(slots, int(s.result[slotsUsed])-1)
+	}
+	s.first = all[:min(max(slots, 1), maxBatch)]
+	pairs, shares := uint64(s.sizes.Labels+1)/2, uint64(len(s.first)+1)
+	share := func(k *driver.Kernel, at int, i uint64) error {
+		return errors.Join(driver.Set(k, at, uint32(pairs*i/shares)), driver.Set(k, at+1, uint32(pairs*(i+1)/shares)))
+	}
+	err := share(s.begin, beginCopy, 0)
+	for i, k := range s.first {
+		err = errors.Join(err, share(k, slotCopy, uint64(i+1)))
+	}
+	return err
+}
+
+// Wake launches a small kernel and waits for it. After the host's work between two searches, device and driver respond
+// slowly for a time that has nothing to do with the search.
+func (s *search) Wake() error { return errors.Join(s.wake.Launch(1), s.device.Finish()) }
+
+// Traverse is the search inside the clock.
+func (s *search) Traverse(ctx context.Context, root graph.Vertex) (err error) {
+	defer func() {
+		if err != nil {
+			_ = s.device.Finish() // nothing may still run when the arrays are used again; err is the error to report
+		}
+	}()
+	err = errors.Join(driver.Set(s.begin, beginRoot, uint32(root)), driver.Set(s.end, endRoot, uint32(root)),
+		s.begin.Launch(s.groups))
+	if err != nil {
+		return err
+	}
+	slot := 0
+	for i, k := range s.first {
+		if err := k.Launch(s.groups); err != nil {
+			return err
+		}
+		if slot++; i == 0 {
+			if err := s.device.Flush(); err != nil { // the device begins while the host queues the rest
+				return err
+			}
+		}
+	}
+	for batch := 2; ; batch = min(2*batch, maxBatch) {
+		err := errors.Join(driver.Set(s.end, endSlot, uint32(slot&3)), s.end.Launch(s.groups),
+			driver.Read(s.device, s.result[:], s.state, 0))
+		if err != nil {
+			return err
+		}
+		if s.result[isDone] != 0 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for range batch {
+			if err := s.later[slot&3].Launch(s.groups); err != nil {
+				return err
+			}
+			slot++
+		}
+	}
+}
+
+// Parents copies the parents of the last search to the host.
+func (s *search) Parents(ctx context.Context, parent []graph.Vertex) (err error) {
+	if len(driver.Bytes(parent)) <= driver.StageBytes {
+		return driver.Read(s.device, parent, s.parent, 0)
+	}
+	if s.stage == nil {
+		if s.stage, err = s.device.NewStage(); err != nil {
+			return err
+		}
+	}
+	return s.stage.Download(ctx, driver.Bytes(parent), s.parent)
+}
+
+// publish completes built with the search.
+func (s *search) publish(built *plugins.Built) {
+	built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+		if err = s.Wake(); err != nil {
+			return t, err
+		}
+		start := time.Now()
+		if err = s.Traverse(ctx, root); err != nil {
+			return t, err
+		}
+		t.Elapsed = time.Since(start)
+		if err = s.Parents(ctx, parent); err != nil {
+			err = fmt.Errorf("copy parents to the host: %w", err)
+		}
+		return t, err
+	}
+	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+		searches int64, err error) {
+		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
+		if err == nil {
+			err = s.Parents(ctx, parent)
+		}
+		return searches, err
+	}
+	built.Free = s.Close
+}
+
+// Close frees the graph and closes the device.
+func (s *search) Close() (err error) {
+	if s.stage != nil {
+		err = s.stage.Close()
+	}
+	return errors.Join(err, s.device.Finish(), s.device.Close())
+}

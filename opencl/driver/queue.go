@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/tepsbench/teps/internal/units"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Array is an array in the memory of a device; 0: none.
+type Array uintptr
+
+// Context is an open device: its arrays, its programs and a queue, which runs commands in their order.
+type Context struct {
+	Device
+	Used       int64 // bytes of arrays
+	context    uintptr
+	queue      uintptr
+	arrays     map[Array]int64
+	programs   []uintptr
+	kernels    []uintptr
+	argument   [argumentBytes]byte // of a kernel
+	items      [1]uintptr          // of a launch
+	group      [1]uintptr
+	profiled   bool
+	event      uintptr
+	Durations  []Duration // of launches, with Profile
+	properties [3]uintptr
+}
+
+// Duration is the time of a launch on the device.
+type Duration struct {
+	Kernel     string
+	Start, End time.Duration // on the device's clock
+}
+
+const argumentBytes = 64 // of the largest argument of a kernel
+
+// Open opens the device.
+func (d Device) Open() (*Context, error) {
+	c := &Context{Device: d, arrays: make(map[Array]int64), properties: [3]uintptr{0x1084, d.platform.id, 0}}
+	if d.Problem != "" {
+		return nil, fmt.Errorf("%w: the OpenCL device %s cannot be used: %s", plugins.ErrUnavailable, d.Name, d.Problem)
+	}
+	var err error
+	a := d.platform.api
+	a.handle = d.id
+	c.context, err = a.create(createContext, uintptr(unsafe.Pointer(&c.properties)), 1, uintptr(unsafe.Pointer(&a.handle)),
+		0, 0, a.codeAt())
+	if err == nil {
+		err = c.newQueue(0)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: the OpenCL device %s does not open: %w", plugins.ErrUnavailable, d.Name, err),
+			c.Close())
+	}
+	return c, nil
+}
+
+func (c *Context) newQueue(properties uintptr) (err error) {
+	c.queue, err = c.api().create(createCommandQueue, c.context, c.id, properties, c.api().codeAt())
+	return err
+}
+
+// Profile makes Launch record the duration of every kernel. It slows launches down.
+func (c *Context) Profile() error {
+	const profiling = 2 // CL_QUEUE_PROFILING_ENABLE
+	c.profiled = true
+	return cmp.Or(c.api().call(releaseCommandQueue, c.queue), c.newQueue(profiling))
+}
+
+func (c *Context) api() *api { return c.platform.api }
+
+// Close frees everything.
+func (c *Context) Close() (err error) {
+	release := func(f function, object uintptr) {
+		if object != 0 {
+			err = errors.Join(err, c.api().call(f, object))
+		}
+	}
+	for _, k := range c.kernels {
+		release(releaseKernel, k)
+	}
+	for _, p := range c.programs {
+		release(releaseProgram, p)
+	}
+	for a := range c.arrays {
+		release(releaseMemObject, uintptr(a))
+	}
+	release(releaseCommandQueue, c.queue)
+	release(releaseContext, c.context)
+	return err
+}
+
+// Room returns how many bytes of arrays can still be allocated. Part of the memory is left to the driver.
+func (c *Context) Room() int64 { return c.Memory - c.Memory/16 - c.Used }
+
+// minArray is the size of an array for which fewer bytes are asked.
+const minArray = 16
+
+// Allocate makes an array with undefined contents.
+func (c *Context) Allocate(what string, bytes int64) (Array, error) {
+	return c.allocate(what, bytes, 1) // CL_MEM_READ_WRITE
+}
+
+func (c *Context) allocate(what string, bytes int64, flags uintptr) (Array, error) {
+	bytes = max(bytes, minArray)
+	if bytes > c.MaxArray {
+		return 0, fmt.Errorf("%s: %s needed in one array, and the largest one of the device has %s: %w; use a smaller graph "+
+			"or another device", what, units.Bytes(bytes), units.Bytes(c.MaxArray), plugins.ErrMemory)
+	}
+	if bytes > c.Room() {
+		return 0, fmt.Errorf("%s: %s needed on the device, %s of %s used: %w; use a smaller graph or another device",
+			what, units.Bytes(bytes), units.Bytes(c.Used), units.Bytes(c.Memory), plugins.ErrMemory)
+	}
+	at, err := c.api().create(createBuffer, c.context, flags, uintptr(bytes), 0, c.api().codeAt())
+	if err != nil {
+		return 0, fmt.Errorf("%s: allocate %s on the device: %w", what, units.Bytes(bytes), c.explain(err, true))
+	}
+	c.Used += bytes
+	c.arrays[Array(at)] = bytes
+	return Array(at), nil
+}
+
+// Free frees an array, unless there is none.
+func (c *Context) Free(a Array) error {
+	if a == 0 {
+		return nil
+	}
+	c.Used -= c.arrays[a]
+	delete(c.arrays, a)
+	return c.api().call(releaseMemObject, uintptr(a))
+}
+
+// explain adds to an error of OpenCL what it means to a user.
+func (c *Context) explain(err error, allocates bool) error {
+	switch {
+	case allocates && outOfMemory(err):
+		return fmt.Errorf("%w: %w", plugins.ErrMemory, err)
+	case Lost(err):
+		return fmt.Errorf("the OpenCL device %s is lost: a watchdog has reset it, or it has too little memory or was "+
+			"removed (dmesg may say): %w: %w", c.Name, plugins.ErrNotConstructed, err)
+	}
+	return err
+}
+
+// Read copies elements of an array from a byte offset on to into, and waits for it.
+func Read[T any](c *Context, into []T, from Array, offset int64) error {
+	return c.transfer(enqueueReadBuffer, from, true, offset, Bytes(into), 0)
+}
+
+// Write copies from to the beginning of an array, and waits for it.
+func Write[T any](c *Context, into Array, from []T) error {
+	return c.transfer(enqueueWriteBuffer, into, true, 0, Bytes(from), 0)
+}
+
+func (c *Context) transfer(f function, a Array, blocking bool, offset int64, memory []byte, event uintptr) error {
+	if len(memory) == 0 {
+		return nil
+	}
+	wait := uintptr(0)
+	if blocking {
+		wait = 1
+	}
+	return c.explain(c.api().call(f, c.queue, uintptr(a), wait, uintptr(offset), uintptr(len(memory)),
+		uintptr(unsafe.Pointer(&memory[0])), 0, 0, event), false)
+}
+
+// Bytes views a slice of values without pointers as bytes.
+func Bytes[T any](s []T) []byte {
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
+}
+
+// Finish waits for all commands.
+func (c *Context) Finish() error { return c.explain(c.api().call(finish, c.queue), false) }
+
+// Flush submits the queued commands to the device.
+func (c *Context) Flush() error { return c.explain(c.api().call(flush, c.queue), false) }
+
+// Program is a program with its kernels, for work-groups of Group items.
+type Program struct {
+	Group   int
+	Log     string // of the compiler
+	context *Context
+	handle  uintptr
+}
+
+// Build compiles a program for work-groups of the given number of items, or of as many as all of its kernels can have
+// on this device; options returns the options of the compiler for a number.
+func (c *Context) Build(source string, group int, options func(group int) string, kernels ...string) (*Program, error) {
+	for group = min(group, c.maxGroup); ; group /= 2 {
+		p, err := c.build(source, group, options(group))
+		if err != nil {
+			return nil, err
+		}
+		limit := group
+		for _, name := range kernels {
+			k, err := p.Kernel(name)
+			if err != nil {
+				return nil, err
+			}
+			limit = min(limit, int(number(c.api().info(getKernelWorkGroupInfo, k.handle, c.id, kernelGroup))))
+		}
+		if limit >= group {
+			return p, nil
+		}
+		if group <= 8 {
+			return nil, fmt.Errorf("%w: the OpenCL device %s runs the kernels with work-groups of at most %d items",
+				plugins.ErrUnavailable, c.Name, limit)
+		}
+	}
+}
+
+func (c *Context) build(source string, group int, options string) (*Program, error) {
+	a := c.api()
+	code, length := []byte(source), uintptr(len(source))
+	a.handle, a.size = uintptr(unsafe.Pointer(&code[0])), length
+	handle, err := a.create(createProgramWithSource, c.context, 1, uintptr(unsafe.Pointer(&a.handle)),
+		uintptr(unsafe.Pointer(&a.size)), a.codeAt())
+	if err != nil {
+		return nil, c.explain(err, false)
+	}
+	c.programs = append(c.programs, handle)
+	flags := append([]byte("-cl-std=CL1.2 "+options), 0)
+	err = a.call(buildProgram, handle, 0, 0, uintptr(unsafe.Pointer(&flags[0])), 0, 0)
+	log := a.info(getProgramBuildInfo, handle, c.id, programBuildLog)
+	p := &Program{Group: group, Log: string(bytes.TrimRight(log, "\x00")), context: c, handle: handle}
+	if err != nil {
+		return nil, fmt.Errorf("%w: the driver of the OpenCL device %s (%s %s) does not compile the kernels: %w: %s",
+			plugins.ErrUnavailable, c.Name, c.Platform, c.Driver, err, firstError(p.Log))
+	}
+	return p, nil
+}
+
+// firstError returns the first line of a compiler's log that names an error, or its first line.
+func firstError(log string) string {
+	lines := strings.Split(log, "\n")
+	for _, line := range lines {
+		if strings.Contains(strings.ToLower(line), "error") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return cmp.Or(strings.TrimSpace(lines[0]), "without a message")
+}
+
+// Kernel is a kernel with its arguments.
+type Kernel struct {
+	name    string
+	program *Program
+	handle  uintptr
+}
+
+// Kernel makes a kernel of the program; each has its own arguments.
+func (p *Program) Kernel(name string) (*Kernel, error) {
+	a, text := p.context.api(), append([]byte(name), 0)
+	handle, err := a.create(createKernel, p.handle, uintptr(unsafe.Pointer(&text[0])), a.codeAt())
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	p.context.kernels = append(p.context.kernels, handle)
+	return &Kernel{name, p, handle}, nil
+}
+
+// Set sets an argument to an Array, a number or a structure without pointers, as the kernel declares it.
+func Set[T any](k *Kernel, i int, value T) error {
+	c := k.program.context
+	*(*T)(unsafe.Pointer(&c.argument)) = value
+	err := c.api().call(setKernelArg, k.handle, uintptr(i), unsafe.Sizeof(value), uintptr(unsafe.Pointer(&c.argument)))
+	if err != nil {
+		return fmt.Errorf("kernel %s, argument %d: %w", k.name, i, err)
+	}
+	return nil
+}
+
+// Launch queues the kernel with a number of work-groups.
+func (k *Kernel) Launch(groups int) error {
+	c := k.program.context
+	c.group[0] = uintptr(k.program.Group)
+	c.items[0] = uintptr(groups) * c.group[0]
+	event := uintptr(0)
+	if c.profiled {
+		event = uintptr(unsafe.Pointer(&c.event))
+	}
+	err := c.api().call(enqueueNDRangeKernel, c.queue, k.handle, 1, 0, uintptr(unsafe.Pointer(&c.items)),
+		uintptr(unsafe.Pointer(&c.group)), 0, 0, event)
+	if err != nil {
+		return c.explain(fmt.Errorf("kernel %s: %w", k.name, err), false)
+	}
+	if c.profiled {
+		return c.duration(k.name)
+	}
+	return nil
+}
+
+// duration waits for the launch and records how long it took.
+func (c *Context) duration(kernel string) error {
+	a := c.api()
+	if err := a.call(waitForEvents, 1, uintptr(unsafe.Pointer(&c.event))); err != nil {
+		return c.explain(err, false)
+	}
+	at := func(parameter uintptr) time.Duration {
+		return time.Duration(number(a.info(getEventProfilingInfo, c.event, parameter)))
+	}
+	c.Durations = append(c.Durations, Duration{kernel, at(profilingStart), at(profilingEnd)})
+	return a.call(releaseEvent, c.event)
+}

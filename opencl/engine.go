@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package opencl is the engine for every device with a driver for OpenCL 1.2: GPUs of AMD, Apple, Intel and NVIDIA, and
+// processors. It needs neither cgo nor a toolkit: package driver opens the library at run time, and the kernels are
+// compiled by the driver.
+//
+// Files:
+//
+//	bfs.go             the search on the host: slots, batches, output
+//	kernels/search.cl  the search on the device
+//	construct.go       kernel 1, step by step; kernels/order.cl and kernels/lists.cl run on the device
+//	kernels/graph.cl   the graph and the numbering of its vertices
+//	plan.go            sizes: limits, memory, work-groups
+package opencl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tepsbench/teps/opencl/driver"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// New returns the engine. It holds no resources before Construct.
+func New() plugins.Engine { return plugins.New(describe, build) }
+
+// Problem names the fact of a described device that says why it cannot be used.
+const Problem = "problem"
+
+func describe() (plugins.Description, error) {
+	d := plugins.Description{
+		Name:    "opencl",
+		Version: "1.0", // changes with the method and with the meaning of options
+		Summary: "Direction-optimizing search on a device of any maker through OpenCL 1.2: edge-balanced top-down, " +
+			"bottom-up over groups of hubs and four neighbors of each vertex.",
+		Options: options(),
+	}
+	devices, err := driver.Devices()
+	if err == nil {
+		_, err = choose(devices, automatic)
+	}
+	if err != nil {
+		d.Unavailable = oneLine(err.Error())
+	}
+	for i, one := range devices {
+		details := []plugins.Fact{{Name: "device", Value: strconv.Itoa(i)}, {Name: "platform", Value: one.Platform},
+			{Name: "driver", Value: one.Driver}, {Name: "version", Value: one.Version}}
+		if one.UUID != "" {
+			details = append(details, plugins.Fact{Name: plugins.DeviceUUID, Value: one.UUID})
+		}
+		if one.Problem != "" {
+			details = append(details, plugins.Fact{Name: Problem, Value: one.Problem})
+		}
+		for i := range details {
+			details[i].Value = cmp.Or(oneLine(details[i].Value), "unknown")
+		}
+		d.Devices = append(d.Devices, plugins.Device{Kind: one.Kind, Name: cmp.Or(oneLine(one.Name), "unnamed"),
+			Units: one.Units, MemoryBytes: one.Memory, Details: details})
+	}
+	d.Limits, d.Memory = limits(devices), hostMemory(devices)
+	return d, nil
+}
+
+// oneLine returns a text of a driver as the contract wants it: one line of limited length.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	return text[:min(len(text), plugins.MaxName)]
+}
+
+// automatic is the device option that leaves the choice to the engine.
+const automatic = "auto"
+
+func options() []plugins.Option {
+	return append([]plugins.Option{
+		{Name: "device", Kind: plugins.Text, Default: automatic, Meaning: "number of the device as teps engines lists it, " +
+			"or part of its name or its platform's; auto is the first GPU, or the first device without one"},
+	}, plugins.SwitchOptions("30", "16384")...)
+}
+
+// choose returns the number of the device that the option means.
+func choose(devices []driver.Device, option string) (int, error) {
+	usable := func(d driver.Device) bool { return d.Problem == "" }
+	if option == automatic {
+		i := slices.IndexFunc(devices, func(d driver.Device) bool { return usable(d) && d.Kind == "gpu" })
+		if i < 0 {
+			i = slices.IndexFunc(devices, usable)
+		}
+		if i < 0 {
+			return 0, fmt.Errorf("%w: no OpenCL device can be used: %s: %s", plugins.ErrUnavailable, devices[0].Name,
+				devices[0].Problem)
+		}
+		return i, nil
+	}
+	if n, err := strconv.Atoi(option); err == nil && n >= 0 && n < len(devices) {
+		return n, nil
+	}
+	lower := strings.ToLower(option)
+	i := slices.IndexFunc(devices, func(d driver.Device) bool {
+		return strings.Contains(strings.ToLower(d.Name), lower) || strings.Contains(strings.ToLower(d.Platform), lower)
+	})
+	if i < 0 || option == "" {
+		names := make([]string, len(devices))
+		for i, d := range devices {
+			names[i] = fmt.Sprintf("%d (%s, %s)", i, d.Name, d.Platform)
+		}
+		return 0, plugins.OptionError("option device=%q: want %s or a device of this machine: %s", option, automatic,
+			strings.Join(names, ", "))
+	}
+	return i, nil
+}
+
+// build is kernel 1, and makes the kernel 2 of its graph.
+func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+	devices, err := driver.Devices()
+	if err != nil {
+		return plugins.Built{}, fmt.Errorf("%w: %w", plugins.ErrUnavailable, err)
+	}
+	i, err := choose(devices, set.Text("device"))
+	if err != nil {
+		return plugins.Built{}, err
+	}
+	_, built, err := construct(ctx, in.Tuples, devices[i], set, tuned(devices[i]))
+	return built, err
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package opencl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/opencl/driver"
+	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
+)
+
+func TestConformance(t *testing.T) {
+	enginetest.Test(t, func(context.Context) (plugins.Engine, error) { return New(), nil })
+}
+
+// Every constant at a value that small graphs reach: several pieces a list, full queues, long lists, many batches.
+var variants = map[string]tuning{
+	"small": {group: 8, perUnit: 3, queue: 8, piece: 1, oneGroup: 0, sortGroup: 8, sortUnit: 2, batch: 1},
+	"large": {group: 256, perUnit: 2, queue: 64, piece: 8, oneGroup: 1 << 20, sortGroup: 128, sortUnit: 1, batch: 3},
+}
+
+func TestVariantsOfConstants(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options map[string]string
+	}{
+		{"small", nil}, {"small", map[string]string{"direction": "bottomup"}},
+		{"large", map[string]string{"direction": "topdown"}}, {"large", map[string]string{"alpha": "1e9", "beta": "0"}},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) { conform(t, variants[c.name], c.options, "graph/") })
+	}
+}
+
+// conform runs the cases with small graphs whose names begin with a prefix.
+func conform(t *testing.T, v tuning, options map[string]string, prefix string) {
+	t.Helper()
+	open := func(context.Context) (plugins.Engine, error) { return plugins.New(describe, variant(v)), nil }
+	for _, c := range enginetest.Cases() {
+		large := c.Name == "graph/kronecker-15" || c.Name == "graph/high-labels" || c.Name == "graph/path-deeper"
+		if large || !strings.HasPrefix(c.Name, prefix) {
+			continue
+		}
+		if o := c.Run(t.Context(), open, options, enginetest.Limit); o.Err != nil {
+			t.Errorf("%v\nThe case: %s", o.Err, c.About)
+		} else if o.Skipped != "" {
+			t.Skip(o.Skipped)
+		}
+	}
+}
+
+// variant is kernel 1 with other constants than those of the device.
+func variant(v tuning) plugins.Build {
+	return func(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+		devices, err := driver.Devices()
+		if err != nil {
+			return plugins.Built{}, err
+		}
+		i, err := choose(devices, set.Text("device"))
+		if err != nil {
+			return plugins.Built{}, err
+		}
+		_, built, err := construct(ctx, in.Tuples, devices[i], set, v)
+		return built, err
+	}
+}
