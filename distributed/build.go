@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/distributed/comm"
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
@@ -25,42 +25,55 @@ var ErrOtherRank = errors.New("another rank has failed")
 type builder struct {
 	*Part
 	Configuration
-	ctx      context.Context
-	team     *team.Team
-	memory   *memory.Arena
-	world    comm.Group
-	column   comm.Group // ranks of the same grid column, by row
-	row      comm.Group // ranks of the same grid row, by column
-	tuples   []graph.Edge
-	position int64      // of tuples[0] in the whole list
-	buckets  int        // that each rank's row slots are divided into
-	shift    int        // the bucket of a slot is slot>>shift
-	entries  [][]uint32 // of this part, from each rank: see route
-	count    []uint32   // [row slot] entries
-	hubLabel []uint32   // label + 1 of each hub, in grids of several columns
+	ctx        context.Context
+	team       *team.Team
+	memory     *memory.Arena
+	world      comm.Group
+	column     comm.Group    // ranks of the same grid column, by row
+	row        comm.Group    // ranks of the same grid row, by column
+	in         plugins.Input // this rank's slice of the tuples and weights
+	buckets    int           // that each rank's row slots are divided into
+	shift      int           // the bucket of a slot is slot>>shift
+	entryWords int           // of an entry
+	entries    [][]uint32    // of this part, from each rank: see route
+	count      []uint32      // [row slot] entries
+	rowOf      []uint32      // [row slot] its row
+	indexOf    []uint32      // [column slot] its list index
+	hubLabel   []uint32      // label + 1 of each hub, in grids of several columns
 }
 
-// NewRank is kernel 1. All ranks of world call it, each with the teams of its process, its slice of the tuples and the
-// position of that slice in the whole list.
+// NewRank is kernel 1. All ranks of world call it, each with the teams of its process and its slice of the tuples and
+// weights.
 func NewRank(
-	ctx context.Context, world comm.Group, c Configuration, teams *team.Teams, tuples []graph.Edge, position int64,
+	ctx context.Context, world comm.Group, c Configuration, teams *team.Teams, in plugins.Input,
 ) (s *Rank, built Construction, err error) {
 	start := time.Now()
 	b := &builder{
-		Part: &Part{grid: c.Grid}, Configuration: c, ctx: ctx, team: teams.New(c.Threads), memory: memory.New(),
-		tuples: tuples, position: position,
+		Part: &Part{grid: c.Grid}, Configuration: c, ctx: ctx, team: teams.New(c.Threads), memory: memory.New(), in: in,
+		entryWords: 2,
 		// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
 		world: world.Split(0, world.Rank()),
+	}
+	if in.ShortestPaths {
+		b.entryWords = 3
 	}
 	b.i, b.j = c.Grid.Place(world.Rank())
 	allocate := func() (err error) {
 		s, err = b.newRank(world)
 		return err
 	}
-	for _, phase := range []struct {
+	type phase struct {
 		name string
 		run  func() error
-	}{{"measure", b.measure}, {"route", b.route}, {"order", b.order}, {"lists", b.makeLists}, {"", allocate}} {
+	}
+	phases := []phase{
+		{"measure", b.measure}, {"route", b.route}, {"order", b.order}, {"lists", b.makeLists}, {"", allocate},
+	}
+	if in.ShortestPaths {
+		w := &weigher{builder: b}
+		phases = append(phases, phase{"weighted lists", w.makeLists}, phase{"reach", func() error { return w.makePaths(s) }})
+	}
+	for _, phase := range phases {
 		begin := time.Now()
 		if err := b.agree(phase.run()); err != nil {
 			b.team.Stop()
@@ -102,13 +115,13 @@ func (b *builder) largest(number uint32) uint32 {
 // measure finds the largest label and assigns the labels to ranks.
 func (b *builder) measure() error {
 	errs, labels := make([]error, b.team.Size()), make([]uint32, b.team.Size())
-	b.team.Split(len(b.tuples), 1, func(worker, from, to int) {
+	b.team.Split(len(b.in.Tuples), 1, func(worker, from, to int) {
 		largest := uint32(0)
-		for k, e := range b.tuples[from:to] {
+		for k, e := range b.in.Tuples[from:to] {
 			u, v, narrow := e.Ends32()
 			if !narrow || max(u, v) >= maxUint32-1 {
 				errs[worker] = fmt.Errorf("tuple %d is %v; labels must be below %d, relabel the vertices: %w",
-					b.position+int64(from+k), e, uint32(maxUint32-1), plugins.ErrTuples)
+					b.in.First+int64(from+k), e, uint32(maxUint32-1), plugins.ErrTuples)
 				break
 			}
 			largest = max(largest, u+1, v+1)
@@ -127,8 +140,8 @@ const (
 )
 
 // route sends the two entries of every tuple, one from each end to the other, to the ranks that store them. A message
-// begins with the number of words for each bucket of row slots. Then come the entries by bucket, pairs of a row slot
-// and a column slot. The workers of the receiver share out buckets.
+// begins with the number of words for each bucket of row slots. Then come the entries by bucket: a row slot, a column
+// slot and, for kernel 3, the weight. The workers of the receiver share out buckets.
 func (b *builder) route() error {
 	ranks, share := b.world.Size(), uint32(b.Partition.Share)
 	b.shift = bits.Len32((share - 1) / uint32(min(max(maxMessages/ranks, 1), maxBuckets)))
@@ -143,9 +156,9 @@ func (b *builder) route() error {
 	}
 	// Two passes: the workers count their entries for each rank and bucket, and then know where to write them.
 	next := make([][]int, b.team.Size()) // [worker][rank*buckets+bucket]
-	each := func(worker int, do func(to, bucket, row, column uint32)) {
-		from, to := b.team.Share(worker, len(b.tuples), 1)
-		for k, e := range b.tuples[from:to] {
+	each := func(worker int, do func(to, bucket, row, column uint32, tuple int)) {
+		from, to := b.team.Share(worker, len(b.in.Tuples), 1)
+		for k, e := range b.in.Tuples[from:to] {
 			if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
 				break // agree notifies the other ranks
 			}
@@ -157,13 +170,13 @@ func (b *builder) route() error {
 			ownerV, slotV := b.Partition.Owner(Label(v))
 			pu, pv := &places[ownerU], &places[ownerV]
 			// From u to v, and back.
-			do(pu.firstOfColumn+pv.row, pv.firstBucket+slotV>>b.shift, pv.rowBase+slotV, pu.columnBase+slotU)
-			do(pv.firstOfColumn+pu.row, pu.firstBucket+slotU>>b.shift, pu.rowBase+slotU, pv.columnBase+slotV)
+			do(pu.firstOfColumn+pv.row, pv.firstBucket+slotV>>b.shift, pv.rowBase+slotV, pu.columnBase+slotU, from+k)
+			do(pv.firstOfColumn+pu.row, pu.firstBucket+slotU>>b.shift, pu.rowBase+slotU, pv.columnBase+slotV, from+k)
 		}
 	}
 	b.team.Run(func(worker int) {
 		own := make([]int, ranks*b.buckets)
-		each(worker, func(to, bucket, _, _ uint32) { own[int(to)*b.buckets+int(bucket)] += 2 })
+		each(worker, func(to, bucket, _, _ uint32, _ int) { own[int(to)*b.buckets+int(bucket)] += b.entryWords })
 		next[worker] = own
 	})
 	send := make([][]uint32, ranks)
@@ -179,34 +192,37 @@ func (b *builder) route() error {
 			words[bucket] = uint32(total - before)
 		}
 		if total > maxUint32 {
-			return tooManyEntries(total / 2)
+			return tooManyEntries(total / b.entryWords)
 		}
 		send[k] = make([]uint32, total)
 		copy(send[k], words)
 	}
 	b.team.Run(func(worker int) {
 		own := next[worker]
-		each(worker, func(to, bucket, row, column uint32) {
+		each(worker, func(to, bucket, row, column uint32, tuple int) {
 			message, at := send[to], &own[int(to)*b.buckets+int(bucket)]
-			if *at+1 < len(message) { // always, unless ctx has ended during the first pass
-				message[*at], message[*at+1] = row, column
-				*at += 2
+			if *at+b.entryWords > len(message) { // ctx has ended during the first pass
+				return
 			}
+			if message[*at], message[*at+1] = row, column; b.entryWords > 2 {
+				message[*at+2] = math.Float32bits(b.in.Weights[tuple] + 0) // -0 becomes 0
+			}
+			*at += b.entryWords
 		})
 	})
 	b.entries = make([][]uint32, ranks)
 	// In a group of its own, because the entries are needed for longer than until the next exchange.
-	b.world.Split(0, b.world.Rank()).Alltoallv(send, b.entries, nil)
+	b.world.Split(0, b.world.Rank()).Alltoallv(send, b.entries, nil, nil)
 	total := 0
 	for _, entries := range b.entries {
-		total += (len(entries) - b.buckets) / 2
+		total += (len(entries) - b.buckets) / b.entryWords
 	}
 	if total >= maxUint32 {
 		return tooManyEntries(total)
 	}
 	b.count = make([]uint32, b.grid.C*int(share))
 	b.eachBucket(func(_ int, entries []uint32) {
-		for k := 0; k+1 < len(entries); k += 2 {
+		for k := 0; k < len(entries); k += b.entryWords {
 			b.count[entries[k]]++
 		}
 	})
@@ -276,7 +292,7 @@ func (b *builder) combine(numbers []uint32, of func(a, b uint32) uint32) (own []
 	for m := range send {
 		send[m] = cut(numbers, m, b.grid.C)
 	}
-	b.row.Alltoallv(send, received, nil)
+	b.row.Alltoallv(send, received, nil, nil)
 	own = slices.Clone(received[0])
 	for _, other := range received[1:] {
 		b.each(len(own), func(slot int) { own[slot] = of(own[slot], other[slot]) })

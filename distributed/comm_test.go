@@ -12,6 +12,7 @@ import (
 	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/team"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // partnered is a group that records to which ranks its member sends messages between two reductions, which end a level.
@@ -35,15 +36,15 @@ func (p *partnered) Split(color, key int) comm.Group {
 	return part
 }
 
-func (p *partnered) Alltoallv(send, receive [][]uint32, values []int64) {
+func (p *partnered) Alltoallv(send, receive [][]uint32, sums, minima []int64) {
 	for k, message := range send {
 		if k != p.Rank() && len(message) > 0 {
 			p.level[p.world[k]] = true
 		}
 	}
 	p.max = max(p.max, len(p.level))
-	p.Group.Alltoallv(send, receive, values)
-	if send == nil || values != nil {
+	p.Group.Alltoallv(send, receive, sums, minima)
+	if send == nil || sums != nil {
 		clear(p.level)
 	}
 }
@@ -75,7 +76,7 @@ func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
 			if err := checks.OnAll(worlds, func(world comm.Group) error {
 				k := world.Rank()
 				rank, _, err := distributed.NewRank(t.Context(), world, c, teams,
-					tuples[len(tuples)*k/size:len(tuples)*(k+1)/size], 0)
+					plugins.Input{Tuples: tuples[len(tuples)*k/size : len(tuples)*(k+1)/size]})
 				if err != nil {
 					return err
 				}
@@ -126,7 +127,7 @@ func TestContextOfOneRankStopsAll(t *testing.T) {
 			if world.Rank() == 0 {
 				ctx = countdown{ctx, &left}
 			}
-			rank, _, err := distributed.NewRank(ctx, world, c, teams, tuples, 0)
+			rank, _, err := distributed.NewRank(ctx, world, c, teams, plugins.Input{Tuples: tuples})
 			if err != nil {
 				return err
 			}

@@ -36,12 +36,14 @@ func New() plugins.Engine {
 func Describe(name, summary string, defaultRanks int) plugins.Description {
 	return plugins.Description{
 		Name:    name,
-		Version: "2.5", // changes whenever the method or the meaning of an option changes
+		Version: "2.6", // changes whenever the method or the meaning of an option changes
 		Summary: summary,
 		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),
 		Memory:  memoryBound(Grid{defaultRanks, 1}, 1),
 		Limits:  plugins.Limits{Vertices: maxUint32 - 1},
+
+		ShortestPaths: true, PathMemory: pathMemory(Grid{defaultRanks, 1}, 1),
 	}
 }
 
@@ -111,9 +113,10 @@ type process struct {
 }
 
 type request struct {
-	ctx    context.Context // nil: end
-	root   graph.Vertex
-	parent []graph.Vertex
+	ctx      context.Context // nil: end
+	root     graph.Vertex
+	parent   []graph.Vertex
+	distance []float32 // nil: kernel 2
 }
 
 // build is kernel 1 on all ranks.
@@ -129,7 +132,12 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	teams, results := team.NewTeams(n*c.Threads), make([]Construction, n)
 	construct := func(k int) {
 		from, to := len(in.Tuples)*k/n, len(in.Tuples)*(k+1)/n
-		p.ranks[k], results[k], p.errs[k] = NewRank(ctx, p.worlds[k], c, teams, in.Tuples[from:to], int64(from))
+		own := in
+		own.Tuples, own.First = in.Tuples[from:to], int64(from)
+		if in.ShortestPaths {
+			own.Weights = in.Weights[from:to]
+		}
+		p.ranks[k], results[k], p.errs[k] = NewRank(ctx, p.worlds[k], c, teams, own)
 	}
 	var constructed sync.WaitGroup
 	constructed.Add(n - 1)
@@ -148,7 +156,9 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		return plugins.Built{}, err
 	}
 	built := Combine(c, results, "goroutines of one process; messages are passed without copying")
-	built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start)
+	if built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start); in.ShortestPaths {
+		built.ShortestPaths = p.shortestPaths
+	}
 	return built, nil
 }
 
@@ -166,13 +176,24 @@ func (p *process) await(k int) bool {
 
 func (p *process) do(k int) {
 	_, first, stride := p.ranks[k].Partition.Slots(k)
-	p.records[k], p.errs[k] = p.ranks[k].Search(p.request.ctx, p.request.root, p.request.parent, first, stride)
+	r := &p.request
+	if r.distance == nil {
+		p.records[k], p.errs[k] = p.ranks[k].Search(r.ctx, r.root, r.parent, first, stride)
+	} else {
+		p.records[k], p.errs[k] = p.ranks[k].ShortestPaths(r.ctx, r.root, r.parent, r.distance, first, stride)
+	}
 	comm.Allreduce(p.worlds[k], nil)
 }
 
-// search is kernel 2. Its clock starts when all ranks are awake, and before any of them does anything for the root.
 func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	p.request = request{ctx, root, parent}
+	return p.shortestPaths(ctx, root, parent, nil)
+}
+
+// shortestPaths is kernel 3 or, without distances, kernel 2. Its clock starts when all ranks are awake, and before any
+// of them does anything for the root.
+func (p *process) shortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	plugins.Traversal, error) {
+	p.request = request{ctx, root, parent, distance}
 	p.await(0)
 	start := time.Now()
 	p.do(0)

@@ -21,7 +21,7 @@ func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
 		lists, send := s.inColumn.nextOutbox()
 		s.addressFrontier(lists, uint32(s.inColumn.Rank()))
 		copy(send, lists)
-		s.exchange(s.inColumn, send, sums, m)
+		s.exchange(s.inColumn, send, sums, nil, m)
 	} else {
 		s.sendToAll(s.inColumn, &s.frontier, sums, m)
 	}
@@ -65,13 +65,13 @@ func (s *Rank) sendToAll(ranks *peers, own *set, sums []int64, m *Measure) (rece
 	for k := range send {
 		send[k] = message
 	}
-	return s.exchange(ranks, send, sums, m)
+	return s.exchange(ranks, send, sums, nil, m)
 }
 
 // exchange sends, counts and times messages and returns those received.
-func (s *Rank) exchange(ranks *peers, send [][]uint32, sums []int64, m *Measure) (received [][]uint32) {
+func (s *Rank) exchange(ranks *peers, send [][]uint32, sums, minima []int64, m *Measure) (received [][]uint32) {
 	m.sent(send, ranks.Rank())
-	ranks.Alltoallv(send, ranks.received, sums)
+	ranks.Alltoallv(send, ranks.received, sums, minima)
 	s.watch.lap(m)
 	return ranks.received
 }
@@ -113,7 +113,7 @@ func (s *Rank) foldDiscovered(m *Measure) {
 	} else {
 		s.messagesOf(d.bits, lists, send)
 	}
-	s.exchange(s.inRow, send, nil, m)
+	s.exchange(s.inRow, send, nil, nil, m)
 }
 
 // messagesOf makes a message of each block of a bitmap but the rank's own.
@@ -209,7 +209,7 @@ func (s *Rank) updateWords(_, from, to int) {
 func (s *Rank) fetchPredecessors(m *Measure) {
 	lists, send := s.inRow.nextOutbox()
 	s.messagesOf(s.finder, lists, send)
-	received := s.exchange(s.inRow, send, nil, m)
+	received := s.exchange(s.inRow, send, nil, nil, m)
 	lists, send = s.inRow.nextOutbox()
 	for k, message := range received {
 		if k != s.self {
@@ -219,7 +219,7 @@ func (s *Rank) fetchPredecessors(m *Measure) {
 			send[k] = lists[k]
 		}
 	}
-	for k, reply := range s.exchange(s.inRow, send, nil, m) {
+	for k, reply := range s.exchange(s.inRow, send, nil, nil, m) {
 		if k != s.self {
 			s.asked = s.appendMembers(s.asked[:0], s.words(s.finder, k))
 			s.takePredecessors(s.asked, reply)

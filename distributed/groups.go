@@ -87,7 +87,7 @@ func (b *builder) firstHubs(number []uint32) []uint32 {
 	none := uint32(own * b.grid.Ranks())
 	first := slices.Repeat([]uint32{none}, len(b.count))
 	b.eachBucket(func(_ int, entries []uint32) {
-		for k := 0; k+1 < len(entries); k += 2 {
+		for k := 0; k < len(entries); k += b.entryWords {
 			if list := index[entries[k+1]]; int(list) < own*b.grid.R {
 				rank := b.grid.Rank(int(list>>5)%b.grid.R, b.j)
 				hub := uint32(b.hubAt(rank, int(list>>5)/b.grid.R)) | list&31

@@ -17,17 +17,18 @@ import (
 // Columns are list indexes until both are made, so that lists of rows come out sorted, hubs first.
 func (b *builder) makeLists() error {
 	share := int(b.Partition.Share)
-	row, counts := make([]uint32, b.grid.C*share), make([]uint32, b.rows) // row of each row slot, entries of each row
+	counts := make([]uint32, b.rows) // entries of each row
+	b.rowOf = make([]uint32, b.grid.C*share)
 	for m, numbers := range comm.Allgather(b.row, b.number) {
-		b.each(share, func(slot int) { row[m*share+slot] = uint32(m*b.width) + numbers[slot] })
+		b.each(share, func(slot int) { b.rowOf[m*share+slot] = uint32(m*b.width) + numbers[slot] })
 	}
-	index := b.listIndexes(b.number)
-	b.each(len(row), func(slot int) { // isolated vertices have no entries and no row
+	b.indexOf = b.listIndexes(b.number)
+	b.each(len(b.rowOf), func(slot int) { // isolated vertices have no entries and no row
 		if n := b.count[slot]; n != 0 {
-			counts[row[slot]] = n
+			counts[b.rowOf[slot]] = n
 		}
 	})
-	if err := b.listRows(counts, row, index); err != nil {
+	if err := b.listRows(counts); err != nil {
 		return err
 	}
 	if b.down = b.up; !b.OneD {
@@ -59,7 +60,7 @@ const (
 )
 
 // listRows makes up. counts[v] is the number of entries of row v, duplicates counted.
-func (b *builder) listRows(counts []uint32, row, index []uint32) error {
+func (b *builder) listRows(counts []uint32) error {
 	matrix := csr.New[uint32](b.memory, b.team, b.rows, b.columns, func(from, to int) (entries int) {
 		for _, n := range counts[from:to] {
 			entries += int(n)
@@ -71,14 +72,18 @@ func (b *builder) listRows(counts []uint32, row, index []uint32) error {
 	}
 	b.eachBucket(func(worker int, entries []uint32) {
 		var translated [entriesBatch]uint64
-		for part := range slices.Chunk(entries, 2*entriesBatch) {
-			for k := range len(part) / 2 {
-				translated[k&(entriesBatch-1)] = uint64(row[part[2*k]])<<32 | uint64(index[part[2*k+1]])
+		for part := range slices.Chunk(entries, b.entryWords*entriesBatch) {
+			n := len(part) / b.entryWords
+			for k := range n {
+				row, index := b.rowOf[part[b.entryWords*k]], b.indexOf[part[b.entryWords*k+1]]
+				translated[k&(entriesBatch-1)] = uint64(row)<<32 | uint64(index)
 			}
-			matrix.Writer(worker).Put(translated[:len(part)/2])
+			matrix.Writer(worker).Put(translated[:n])
 		}
 	})
-	b.count, b.entries = nil, nil
+	if b.count = nil; !b.in.ShortestPaths {
+		b.entries, b.rowOf, b.indexOf = nil, nil, nil
+	}
 	b.up.at, b.up.targets = matrix.Lists(b.stopped)
 	return b.ctx.Err()
 }

@@ -83,10 +83,20 @@ func (r *Record) add(l *Level) {
 
 // addReduction adds the time in which the ranks learned that the frontier is empty to the last level.
 func (r *Record) addReduction(none *Level) {
-	last := &r.Levels[len(r.Levels)-1].Phases[Reduce]
+	reduction := Level{}
 	for _, m := range none.Phases {
-		last.add(m)
-		r.Phases[Reduce].add(m)
+		reduction.Phases[Reduce].add(m)
+	}
+	r.addLast(&reduction)
+}
+
+// addLast adds what belongs to no other level to the last one, if there is one.
+func (r *Record) addLast(l *Level) {
+	for p, m := range l.Phases {
+		if n := len(r.Levels); n > 0 {
+			r.Levels[n-1].Phases[p].add(m)
+		}
+		r.Phases[p].add(m)
 	}
 }
 

@@ -100,3 +100,17 @@ func memoryBound(g Grid, threads int) plugins.Memory {
 		PerVertex: float64(16*ranks + (40+threads)*g.R + 64*g.C + 9*threads + 64), PerTuple: 44,
 	}
 }
+
+// pathMemory is what kernel 3 needs besides:
+//
+//	per tuple      two entries as sent have one more word each (8), and are in the lists with a bound (24), in two
+//	               dimensions by row and by column (48); while they are grouped, 4 more
+//	per vertex     of a rank's rows a first entry, a distance, offset and counts; of its columns a distance, relay
+//	               weights and, in two dimensions, offset and counts; of its own vertices states and queues
+//	per worker     a slot for each bucket of lists
+func pathMemory(g Grid, threads int) plugins.Memory {
+	return plugins.Memory{
+		Fixed:     int64(16<<20 + 1<<20*g.Ranks()*threads),
+		PerVertex: float64(64*g.C + 40*g.R + 64), PerTuple: 60,
+	}
+}

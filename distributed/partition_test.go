@@ -11,6 +11,7 @@ import (
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/team"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
@@ -62,7 +63,8 @@ func TestSegmentsLeadToDisjointRanges(t *testing.T) {
 		tuples = append(tuples, graph.MakeEdge(v%16, v), graph.MakeEdge(v%7, v))
 	}
 	c := Configuration{Grid: Grid{1, 1}, Threads: 3, Form: "adaptive"}
-	s, _, err := NewRank(t.Context(), comm.NewLocal(1, 3)[0], c, team.NewTeams(3), tuples, 0)
+	s, _, err := NewRank(t.Context(), comm.NewLocal(1, 3)[0], c, team.NewTeams(3),
+		plugins.Input{Tuples: tuples})
 	if err != nil {
 		t.Fatal(err)
 	}

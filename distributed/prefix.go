@@ -28,7 +28,7 @@ func (s *Rank) foldByPrefix(m *Measure) {
 			if self == k-1 {
 				send[k] = s.messageOf(&set{bits: s.union}, &lists[0])
 			}
-			if received := s.exchange(s.inRow, send, nil, m); self == k {
+			if received := s.exchange(s.inRow, send, nil, nil, m); self == k {
 				s.union.replace(s.form.decode(received[k-1], len(s.union)))
 			}
 		}
@@ -46,7 +46,7 @@ func (s *Rank) foldByPrefix(m *Measure) {
 			send[k] = message
 		}
 	}
-	if received := s.exchange(s.inRow, send, nil, m); self < ranks-1 {
+	if received := s.exchange(s.inRow, send, nil, nil, m); self < ranks-1 {
 		s.union.replace(s.form.decode(received[ranks-1], len(s.union)))
 	}
 	s.watch.lap(m)
@@ -74,7 +74,7 @@ func (s *Rank) sendPredecessors(m *Measure) {
 			lists[k], send[k] = list, list
 		}
 	}
-	for _, message := range s.exchange(s.inRow, send, nil, m) {
+	for _, message := range s.exchange(s.inRow, send, nil, nil, m) {
 		n := len(message) / 2
 		s.takePredecessors(message[:n], message[n:])
 	}

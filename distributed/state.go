@@ -45,6 +45,7 @@ type Rank struct {
 	scan
 	asked  []uint32 // vertices whose predecessors another rank has
 	output *parents.Output
+	paths  *paths // kernel 3; nil: kernel 1 was not asked for it
 	record Record
 	watch  stopwatch
 }

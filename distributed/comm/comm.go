@@ -26,24 +26,38 @@ type Group interface {
 
 	// Alltoallv sends send[k] to rank k for all k except the caller, and stores what rank k sent in receive[k]. The
 	// caller's own message is passed through. All ranks may pass nil twice: then no messages are exchanged. It also
-	// replaces values, at most MaxReduce of them, by their sums over all ranks.
-	Alltoallv(send, receive [][]uint32, values []int64)
+	// replaces sums and minima, at most MaxReduce numbers, by those of all ranks.
+	Alltoallv(send, receive [][]uint32, sums, minima []int64)
 
 	// WhileIdle lets calls that wait for other ranks call work.Idle(0), again and again until there is no more. nil: only
 	// wait. All ranks pass work or all pass nil.
 	WhileIdle(work team.Idler)
 }
 
-// MaxReduce is the largest number of values that are added up in one call.
+// MaxReduce is the largest number of values that are combined in one call.
 const MaxReduce = 4
 
 // Allreduce replaces values, at most MaxReduce of them, by their sums over all ranks of a group.
-func Allreduce(g Group, values []int64) { g.Alltoallv(nil, nil, values) }
+func Allreduce(g Group, values []int64) { g.Alltoallv(nil, nil, values, nil) }
+
+// Combine combines values, sums and behind them minima, with those of rank k; it is called for all ranks in turn.
+func Combine(all, values []int64, sums, k int) {
+	for i, v := range values {
+		switch {
+		case k == 0:
+			all[i] = v
+		case i < sums:
+			all[i] += v
+		default:
+			all[i] = min(all[i], v)
+		}
+	}
+}
 
 // Allgather sends one message to all ranks of a group and returns the messages of all.
 func Allgather(g Group, message []uint32) (received [][]uint32) {
 	received = make([][]uint32, g.Size())
-	g.Alltoallv(slices.Repeat([][]uint32{message}, g.Size()), received, nil)
+	g.Alltoallv(slices.Repeat([][]uint32{message}, g.Size()), received, nil, nil)
 	return received
 }
 
@@ -100,25 +114,22 @@ func newLocalGroup(size int, w waiting) *localGroup {
 func (c *local) Rank() int { return c.rank }
 func (c *local) Size() int { return c.group.size }
 
-// Alltoallv posts its arguments, and reads the board when all ranks have posted theirs. The last rank adds up the
+// Alltoallv posts its arguments, and reads the board when all ranks have posted theirs. The last rank combines the
 // values and drops the messages of the previous call, which all ranks have read.
-func (c *local) Alltoallv(send, receive [][]uint32, values []int64) {
+func (c *local) Alltoallv(send, receive [][]uint32, sums, minima []int64) {
 	c.calls++
 	board, previous := c.group.boards[c.calls&1], c.group.boards[c.calls&1^1]
 	own := &board[c.rank]
 	own.send = send
-	copy(own.values[:], values)
+	copy(own.values[copy(own.values[:], sums):], minima)
 	barrier := &c.group.barrier
 	barrier.pass(&c.idle, func() {
-		barrier.sums = [MaxReduce]int64{}
 		for k := range board {
-			for i := range values {
-				barrier.sums[i] += board[k].values[i]
-			}
+			Combine(barrier.values[:], board[k].values[:len(sums)+len(minima)], len(sums), k)
 			previous[k].send = nil
 		}
 	})
-	copy(values, barrier.sums[:])
+	copy(minima, barrier.values[copy(sums, barrier.values[:]):])
 	for k := range receive {
 		receive[k] = board[k].send[c.rank]
 	}
@@ -156,7 +167,7 @@ type barrier struct {
 	arrived  atomic.Int32
 	_        [60]byte
 	turn     atomic.Uint32
-	sums     [MaxReduce]int64 // on the cache line that waiting ranks watch
+	values   [MaxReduce]int64 // on the cache line that waiting ranks watch
 	_        [24]byte
 	sleepers atomic.Int32
 	mu       sync.Mutex

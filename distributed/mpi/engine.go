@@ -145,22 +145,40 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 	}
 	ranks := p.world.Split(0, in.Place.Rank)
 	comm.Allreduce(ranks, nil) // wait for all
-	rank, result, err := distributed.NewRank(ctx, ranks, c, team.NewTeams(c.Threads), in.Tuples, in.First)
+	rank, result, err := distributed.NewRank(ctx, ranks, c, team.NewTeams(c.Threads), in)
 	if err != nil {
 		return built, err
 	}
 	host, _ := os.Hostname()
 	built = distributed.Combine(c, []distributed.Construction{result}, "processes under MPI")
 	built.Details = append(built.Details, plugins.Fact{Name: "host of rank 0", Value: host})
-	built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+	// A rank without vertices has no distances in kernel 3, too.
+	type kernel func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+		*distributed.Record, error)
+	bfs := func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, _ []float32) (*distributed.Record, error) {
+		return rank.Search(ctx, root, parent, 0, 1)
+	}
+	sssp := func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+		*distributed.Record, error) {
+		return rank.ShortestPaths(ctx, root, parent, distance, 0, 1)
+	}
+	search := func(ctx context.Context, run kernel, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+		t plugins.Traversal, err error) {
 		p.do(func() {
 			var r *distributed.Record
 			rank.Wake()
-			if r, err = rank.Search(ctx, root, parent, 0, 1); err == nil {
+			if r, err = run(ctx, root, parent, distance); err == nil {
 				t = distributed.Traversal([]*distributed.Record{r})
 			}
 		})
 		return t, canceled(err)
+	}
+	built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+		return search(ctx, bfs, root, parent, nil)
+	}
+	shortestPaths := func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+		plugins.Traversal, error) {
+		return search(ctx, sssp, root, parent, distance)
 	}
 	built.Agree = func(err error) error {
 		failed := []int64{0}
@@ -173,17 +191,28 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		return err
 	}
 	built.Free = func() error { p.do(rank.Free); return nil }
-	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-		searches int64, err error) {
+	repeat := func(ctx context.Context, run kernel, roots []graph.Vertex, duration time.Duration,
+		parent []graph.Vertex, distance []float32) (searches int64, err error) {
 		p.do(func() {
 			rank.Wake()
 			for start := time.Now(); err == nil && !isOver(ranks, start, duration); {
-				if _, err = rank.Search(ctx, roots[searches%int64(len(roots))], parent, 0, 1); err == nil {
+				if _, err = run(ctx, roots[searches%int64(len(roots))], parent, distance); err == nil {
 					searches++
 				}
 			}
 		})
 		return searches, canceled(err)
+	}
+	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+		int64, error) {
+		return repeat(ctx, bfs, roots, duration, parent, nil)
+	}
+	if in.ShortestPaths {
+		built.ShortestPaths = shortestPaths
+		built.RepeatShortestPaths = func(ctx context.Context, roots []graph.Vertex, duration time.Duration,
+			parent []graph.Vertex, distance []float32) (int64, error) {
+			return repeat(ctx, sssp, roots, duration, parent, distance)
+		}
 	}
 	return built, nil
 }

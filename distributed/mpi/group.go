@@ -128,8 +128,10 @@ func (g *group) wait() {
 	g.must(g.mpi.Wait()) // returns at once if they are complete
 }
 
-func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
+func (g *group) Alltoallv(send, receive [][]uint32, sums, minima []int64) {
 	g.begin()
+	var room, other [comm.MaxReduce]int64
+	values := append(append(room[:0], sums...), minima...)
 	for k := range g.size {
 		var message []uint32
 		if send != nil && k != g.rank {
@@ -143,12 +145,13 @@ func (g *group) Alltoallv(send, receive [][]uint32, values []int64) {
 		g.mpi.Ialltoall(bytesOf(g.send), bytesOf(g.received), eagerWords*wordBytes)
 		g.wait()
 	}
-	clear(values)
-	for _, block := range g.receive {
+	for k, block := range g.receive {
 		for i := range values {
-			values[i] += int64(uint64(block[2+2*i]) | uint64(block[3+2*i])<<32)
+			other[i] = int64(uint64(block[2+2*i]) | uint64(block[3+2*i])<<32)
 		}
+		comm.Combine(values, other[:len(values)], len(sums), k)
 	}
+	copy(minima, values[copy(sums, values):])
 	if send != nil {
 		g.finish(send, receive)
 	}

@@ -96,7 +96,7 @@ func (g *group) share() {
 			send[k] = []uint32{1}
 		}
 	}
-	g.Alltoallv(send, received, nil) // then both know whether they read each other's memory
+	g.Alltoallv(send, received, nil, nil) // then both know whether they read each other's memory
 	missing := []int64{0}
 	for k, message := range received {
 		if k != g.rank && (len(message) == 0 || len(send[k]) == 0) {

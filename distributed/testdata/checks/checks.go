@@ -36,7 +36,7 @@ func (c counter) Idle(int) (did, more bool) {
 func Group[G interface {
 	Rank() int
 	Size() int
-	Alltoallv(send, receive [][]uint32, sums []int64)
+	Alltoallv(send, receive [][]uint32, sums, minima []int64)
 	WhileIdle(work team.Idler)
 }](c G) error {
 	size, self := c.Size(), c.Rank()
@@ -55,7 +55,7 @@ func Group[G interface {
 		toAll := func(rank int) []uint32 {
 			return slices.Repeat([]uint32{uint32(rank), uint32(round)}, lengths[(rank+round)%len(lengths)])
 		}
-		c.Alltoallv(slices.Repeat([][]uint32{toAll(self)}, size), receive, nil)
+		c.Alltoallv(slices.Repeat([][]uint32{toAll(self)}, size), receive, nil, nil)
 		for k, message := range receive {
 			if !slices.Equal(message, toAll(k)) {
 				return fmt.Errorf("rank %d: message to all in round %d from %d: %d words, want %d", self, round, k, len(message),
@@ -66,11 +66,11 @@ func Group[G interface {
 		for k := range send {
 			send[k] = slices.Repeat([]uint32{uint32(100*self + k)}, lengths[(self+k+round)%len(lengths)])
 		}
-		sums := []int64{int64(round), int64(self), 1, -1}
-		c.Alltoallv(send, receive, sums)
-		want := []int64{int64(round * size), int64(size * (size - 1) / 2), int64(size), int64(-size)}
-		if !slices.Equal(sums, want) {
-			return fmt.Errorf("rank %d: sums of Alltoallv: got %v, want %v", self, sums, want)
+		sums, minima := []int64{int64(round), int64(self), -1}, []int64{int64(3 - self)}
+		c.Alltoallv(send, receive, sums, minima)
+		want := []int64{int64(round * size), int64(size * (size - 1) / 2), int64(-size)}
+		if !slices.Equal(sums, want) || minima[0] != int64(4-size) {
+			return fmt.Errorf("rank %d: sums of Alltoallv: got %v, want %v; minima: got %v", self, sums, want, minima)
 		}
 		for k, message := range receive {
 			want := slices.Repeat([]uint32{uint32(100*k + self)}, lengths[(self+k+round)%len(lengths)])
@@ -80,7 +80,7 @@ func Group[G interface {
 			}
 		}
 		sums = []int64{1, int64(self)}
-		c.Alltoallv(nil, nil, sums)
+		c.Alltoallv(nil, nil, sums, nil)
 		if want := []int64{int64(size), int64(size * (size - 1) / 2)}; !slices.Equal(sums, want) {
 			return fmt.Errorf("rank %d: sums: got %v, want %v", self, sums, want)
 		}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/parents"
+)
+
+// The same distances without any of this: graph.CSR.ShortestPaths.
+//
+// Kernel 3: shortest paths from one root, in one and in two dimensions. The distances are the unique ones of
+// plugins.PathFinder, bit for bit.
+//
+// Method: the rounds of push are delta-stepping on ranks (Chakaravarthy, Checconi, Petrini, Sabharwal, "Scalable single
+// source shortest path algorithms for massively parallel systems", IPDPS 2014), whose long phases pull; here nearly all
+// vertices pull, with the bounds and certificates of the engine cpu (cpu/sssp.go).
+//
+//	start   push whole lists until no vertex is queued that is nearer than the nearest hub, which is at distance t0
+//	push    push the entries that can lead to a hub below T = t0 + reach, until all of these hubs are right
+//	pull    every other vertex looks at its list in ascending order of bounds while they are less than its distance. It
+//	        is final if each neighbor looked at is final, or no path over it can be shorter. Ranks send the distances
+//	        that changed, and vertices that are not final look again, until nothing changes
+//	finish  what a few passes have left, in deep graphs, is pushed over whole lists
+//
+// A round of push goes through the vertices that are at most some width further than the nearest one (sssp_push.go).
+// Exchanges:
+//
+//	        one dimension                            two dimensions
+//	push    offers to the owners of the neighbors    frontier down the grid column, offers along the grid row
+//	pull    new distances to all ranks               offers along the grid row, new distances along both
+//
+// In one dimension a rank has the lists of its vertices, which lead to and from all others, so that both partitions are
+// the same here. In two dimensions each rank of a grid row looks at its part of a list, and the owner combines them.
+//
+// Invariants:
+//
+//  1. A distance is always the sum of a real path, so it is never too small. known has at every rank distances that the
+//     vertex has had, or that this rank has offered to its owner, so they are not too small either.
+//  2. After start, vertices below t0 are final and have pushed their whole lists. Of the vertices reached from them,
+//     those that are not hubs push whole lists, too. Any other path to v over u is at least t0 plus the entry's bound.
+//  3. After push, hubs below T are final. Hubs that are not final are at T or more.
+//  4. All that a pass reads was sent before it. So a vertex that is wrong after a pass has a vertex before it, on its
+//     shortest path, that is right and has changed in this pass: it is at least as far as the nearest vertex that has
+//     changed, and a pass without change is the last.
+//  5. A parent is written with a strictly smaller distance, in one word, and a distance is read after it was written.
+//     So parents form a tree, also over edges of weight 0, or too light to change a sum: in a cycle all distances would
+//     be equal, and each vertex would have got its distance after the one before it.
+
+// The state of an own vertex is one word, so that a distance and its parent change together.
+const (
+	doubtful     = 1 << 63 // this pass has not shown that the distance is right
+	distanceBit0 = 32      // 31 bits: a float32 without its sign; below them the label + 1 of the parent
+
+	// The distance of a vertex in known or a message is a float32 in bits, which have the order of the numbers.
+	final    = 1 << 31 // it is right
+	infinity = 0x7f800000
+)
+
+func distanceOf(state uint64) uint32 { return uint32(state>>distanceBit0) &^ final }
+
+// paths is kernel 3 on one rank.
+type paths struct {
+	*Rank
+	up      weighted // of rows
+	down    weighted // of columns; up in one dimension, where they are own rows
+	heads   []head   // [Row]
+	listed  []uint32 // rows that have entries here, and own ones
+	isHub   bitmap   // [Column]
+	state   []uint64 // [Local]
+	pushed  []uint32 // [Local] the distance that the vertex has pushed
+	known   []uint32 // [Column]
+	rows    []uint32 // [Row] distances, as in known; a part of known in one dimension
+	targets []uint32 // distances of the neighbors in down: rows or, in one dimension, known
+	pathPeers
+	workers []pathWorker
+	task    pathStep
+	ctx     context.Context
+	result  pathOutput
+	reach   float32
+	farther float32 // width of rounds that push whole lists: 8 times the mean weight by the mean degree
+	level   Level   // this round
+	count   int64   // own part of its frontier
+	ballot
+	hub   uint32   // least distance of a hub
+	queue []uint32 // own vertices whose distance has fallen, some more than once
+	block frontierBlock
+	pushing
+	pulling
+}
+
+// pathPeers are groups of ranks, and where this rank is in them.
+type pathPeers struct {
+	owners    *peers // of the neighbors in down: the grid row; in one dimension all
+	own       int    // in owners
+	ownColumn int    // first column of the own block
+	ownRow    int    // first row of the own block
+}
+
+// pathStep is a part of a search that workers share out. It does from..to-1.
+type pathStep func(p *paths, worker, from, to int)
+
+func (p *paths) do(n, piece int, step pathStep) {
+	p.task = step
+	p.team.Do(n, piece, p)
+}
+
+func (p *paths) Piece(worker, from, to int) { p.task(p, worker, from, to) }
+
+// pathWorker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
+type pathWorker struct {
+	entries int64      // looked at
+	looked  int        // own vertices that have looked
+	list    []uint32   // vertices: the next queue, or active rows
+	pairs   []uint32   // a vertex and its distance each: to push, or changed
+	touched uint64     // not used; keeps the compiler from dropping reads
+	out     [][]uint32 // [owner] offers: a vertex, a distance and the label + 1 of the parent each
+	doubts  [][]uint32 // [owner] vertices whose distance may be wrong
+	nearest uint32     // least distance in list, sent, or that has changed
+	hub     uint32     // least distance of a hub
+	words   [batch]uint32
+	_       [64]byte
+}
+
+const offerWords = 3
+
+// makePaths allocates kernel 3 of a rank, and finds the reach of the hubs.
+func (b *weigher) makePaths(s *Rank) error {
+	p := &paths{Rank: s, up: b.up, down: b.down, heads: b.heads, isHub: b.isHub}
+	p.workers = make([]pathWorker, b.team.Size())
+	p.ownColumn, p.ownRow = b.i*b.width, b.j*b.width
+	p.state = memory.Allocate[uint64](b.memory, "states", b.width)
+	p.pushed = b.allocate("pushed distances", b.width)
+	p.known = b.allocate("distances", b.columns)
+	if b.grid.C == 1 {
+		p.down, p.owners, p.own, p.targets = p.up, s.inColumn, b.i, p.known
+		p.rows = cut(p.known, b.i, b.grid.R)
+	} else {
+		p.rows = b.allocate("distances", b.rows)
+		p.owners, p.own, p.targets = s.inRow, b.j, p.rows
+	}
+	for k := range p.workers {
+		p.workers[k].out, p.workers[k].doubts = make([][]uint32, p.owners.Size()), make([][]uint32, p.owners.Size())
+	}
+	for v := range p.heads {
+		if own := v - p.ownRow; p.up.at[v] < p.up.at[v+1] || own >= 0 && own < p.vertices {
+			p.listed = append(p.listed, uint32(v))
+		}
+	}
+	samples := p.up.entries[:min(len(p.up.entries), 1<<16)]
+	weights, degrees := 0.0, 0.0
+	for _, entry := range samples {
+		_, w := splitEntry(entry)
+		weights += float64(w)
+	}
+	for _, d := range b.degree {
+		degrees += float64(d)
+	}
+	p.farther = float32(8 * weights / float64(max(len(samples), 1)) * float64(b.vertices) / max(degrees, 1))
+	if s.paths = p; b.memory.Err() != nil {
+		return b.memory.Err()
+	}
+	return p.findReach(b.ctx)
+}
+
+// findReach searches from the largest hub, the landmark, and sets the reach to 2.5 times the distance within which 99 %
+// of the hubs are: a hub is about as far from another one as the two are from the landmark.
+func (p *paths) findReach(ctx context.Context) error {
+	const share, radii = 99, 2.5
+	degree := uint32(0)
+	if p.vertices > 0 && p.isHub.has(uint32(p.ownColumn)) {
+		degree = p.degree[0] // the largest one
+	}
+	landmark, largest := -1, uint32(0)
+	for rank, other := range comm.Allgather(p.world, []uint32{degree}) {
+		if other[0] > largest {
+			landmark, largest = rank, other[0]
+		}
+	}
+	if landmark < 0 {
+		return nil
+	}
+	p.begin(ctx, landmark == p.world.Rank(), 0)
+	if err := p.search(); err != nil {
+		return err
+	}
+	var own, all []uint32
+	for v := range p.vertices {
+		if d := distanceOf(p.state[v]); p.isHub.has(uint32(p.ownColumn+v)) && d < infinity {
+			own = append(own, d)
+		}
+	}
+	for _, other := range comm.Allgather(p.world, own) {
+		all = append(all, other...)
+	}
+	slices.Sort(all)
+	p.reach = radii * math.Float32frombits(all[(len(all)-1)*share/100])
+	return nil
+}
+
+// ShortestPaths is kernel 3. It writes the parent and the distance of the rank's label in slot k to element
+// first+k*stride. All ranks call it with the same root. If ctx ends on any rank, all return an error. The record is
+// valid until the next search.
+func (s *Rank) ShortestPaths(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32, first, stride int64,
+) (*Record, error) {
+	p := s.paths
+	defer p.team.Rest()
+	owner, slot := p.Partition.Owner(Label(root))
+	v := int(p.number[slot])
+	p.begin(ctx, owner == p.world.Rank() && v < p.width, v)
+	if err := p.search(); err != nil {
+		return nil, err
+	}
+	p.result = pathOutput{parent, distance, int(first), int(stride)}
+	p.do(len(p.template), clearWords, (*paths).write)
+	if owner == p.world.Rank() { // it may be isolated
+		at := first + int64(slot)*stride
+		parent[at], distance[at] = root, 0
+	}
+	p.result = pathOutput{}
+	p.record.addLast(&p.level)
+	p.watch.lap(&p.record.Phases[Output])
+	p.record.Elapsed = p.watch.last.Sub(p.watch.started)
+	return &p.record, nil
+}
+
+// pathOutput is where a search leaves its result: place k is element first+k*stride.
+type pathOutput struct {
+	parent        []graph.Vertex
+	distance      []float32
+	first, stride int
+}
+
+// write writes the labels in slots from..to-1.
+func (p *paths) write(_, from, to int) {
+	o := &p.result
+	n, _, _ := p.Partition.Slots(p.world.Rank())
+	for slot := from; slot < min(to, n); slot++ {
+		at, state := o.first+slot*o.stride, uint64(infinity)<<distanceBit0
+		if v := int(p.number[slot]); v < p.width {
+			state = p.state[v]
+		}
+		o.parent[at], o.distance[at] = parents.ToVertex(uint32(state)-1), math.Float32frombits(distanceOf(state))
+	}
+}
+
+// begin starts the clock, clears everything and, if the root is own vertex v, queues it.
+func (p *paths) begin(ctx context.Context, own bool, v int) {
+	now := time.Now()
+	p.watch = stopwatch{now, now}
+	p.record = Record{Levels: p.record.Levels[:0]}
+	p.ctx, p.level, p.count, p.hub = ctx, Level{}, 0, infinity
+	for k := range p.workers {
+		p.workers[k].nearest, p.workers[k].hub = infinity, infinity
+	}
+	p.queue = p.queue[:0]
+	p.do(len(p.known), clearWords, (*paths).clearColumns)
+	p.do(p.width, clearWords, (*paths).clearOwn)
+	if p.grid.C > 1 {
+		p.do(len(p.rows), clearWords, (*paths).clearRows)
+	}
+	if own {
+		p.state[v] = uint64(p.label[p.ownColumn+v])
+		p.queue = append(p.queue, uint32(v))
+		if p.isHub.has(uint32(p.ownColumn + v)) {
+			p.hub = 0
+		}
+	}
+	p.watch.lap(&p.record.Phases[Clear])
+}
+
+func (p *paths) clearColumns(_, from, to int) { fill(p.known[from:to], infinity) }
+func (p *paths) clearRows(_, from, to int)    { fill(p.rows[from:to], infinity) }
+func (p *paths) clearOwn(_, from, to int) {
+	fill(p.state[from:to], infinity<<distanceBit0)
+	fill(p.pushed[from:to], final)
+}
+
+func fill[E any](all []E, with E) {
+	for k := range all {
+		all[k] = with
+	}
+}
+
+// search finds the distances of all vertices.
+func (p *paths) search() error {
+	nearest := uint32(infinity)
+	if len(p.queue) > 0 {
+		nearest = 0 // the root
+	}
+	p.reduce(nearest)
+	t0, err := p.pushRounds(pushing{whole: true, untilHub: true, ahead: p.farther})
+	if err != nil || t0 >= infinity {
+		return err
+	}
+	p.t0 = math.Float32frombits(t0)
+	p.limit = max(t0, math.Float32bits((p.t0+p.reach)*slack))
+	if err := p.pushRound(pushing{whole: true, near: infinity, below: infinity, skipHubs: true}); err != nil {
+		return err
+	}
+	if _, err := p.pushRounds(pushing{below: p.limit, ahead: nearShare * p.reach}); err != nil {
+		return err
+	}
+	return p.pullAll()
+}
+
+// ballot is what all ranks combine at the end of a round. In one dimension they exchange it with messages of the round.
+type ballot struct {
+	sums   [2]int64 // vertices of the frontier, ranks whose context has ended
+	minima [2]int64 // least distance of a queued or changed vertex, and of a hub
+}
+
+func (b *ballot) lowest() uint32  { return uint32(b.minima[0]) }
+func (b *ballot) nearHub() uint32 { return uint32(b.minima[1]) }
+
+// vote fills the ballot of this rank.
+func (p *paths) vote(nearest uint32) (sums, minima []int64) {
+	p.ballot = ballot{[2]int64{p.count, 0}, [2]int64{int64(nearest), int64(p.hub)}}
+	if p.ctx.Err() != nil {
+		p.sums[1] = 1
+	}
+	return p.sums[:], p.minima[:]
+}
+
+// reduce combines the ballots without messages.
+func (p *paths) reduce(nearest uint32) {
+	sums, minima := p.vote(nearest)
+	p.world.Alltoallv(nil, nil, sums, minima)
+	p.watch.lap(&p.level.Phases[Reduce])
+}
+
+// endRound records a round after its ballot. All ranks return an error if the context of any has ended.
+func (p *paths) endRound() error {
+	if p.sums[0] > 0 { // otherwise the next level has the time of this one
+		p.level.Frontier = p.sums[0]
+		p.record.add(&p.level)
+		p.level = Level{}
+	}
+	if p.sums[1] == 0 {
+		return nil
+	}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	return ErrOtherRank
+}

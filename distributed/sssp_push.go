@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// pushing says which vertices push what in a round.
+type pushing struct {
+	near     uint32  // vertices further away wait
+	below    uint32  // and so do those at that distance or more
+	ahead    float32 // near is so much further than the nearest vertex
+	whole    bool    // push whole lists, else only entries that can lead to a hub below
+	untilHub bool    // below is the distance of the nearest hub
+	skipHubs bool    // hubs wait
+}
+
+// frontierBlock is a part of the frontier: pairs of a vertex and its distance. Vertex v has list first+v, and a label
+// in labels, + 1.
+type frontierBlock struct {
+	pairs  []uint32
+	first  int
+	labels []uint32
+}
+
+const (
+	nearShare = 0.12 // of the reach that a round goes through: more takes fewer rounds and more vertices again
+	pushPiece = 64   // vertices of a frontier that a worker takes at a time
+	takePiece = 1 << 10
+)
+
+// pushRounds pushes until all queued vertices of all ranks are at the distance below or more. It returns that distance.
+func (p *paths) pushRounds(how pushing) (below uint32, err error) {
+	for {
+		if how.untilHub {
+			how.below = p.nearHub()
+		}
+		if p.lowest() >= how.below {
+			return how.below, nil
+		}
+		how.near = math.Float32bits(math.Float32frombits(p.lowest()) + how.ahead)
+		if err := p.pushRound(how); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// pushRound is one round:
+//  1. Take the vertices that push from the queue and, in two dimensions, send them down the grid column.
+//  2. Scan: offer distances to the neighbors. Those of this rank take them at once.
+//  3. Fold: send the other offers to the owners.
+//  4. Update: owners take those that are smaller.
+func (p *paths) pushRound(how pushing) error {
+	p.pushing = how
+	l := &p.level
+	l.Direction = graph.TopDown
+	p.do(len(p.queue), takePiece, (*paths).take)
+	if p.grid.C == 1 {
+		p.changed = p.takePairs(p.changed[:0])
+		p.pushBlock(frontierBlock{p.changed, 0, p.label[p.ownColumn:]})
+	} else {
+		lists, send := p.inColumn.nextOutbox()
+		lists[0] = p.takePairs(lists[0][:0])
+		for k := range send {
+			send[k] = lists[0]
+		}
+		for k, pairs := range p.exchange(p.inColumn, send, nil, nil, &l.Phases[Expand]) {
+			p.pushBlock(frontierBlock{pairs, k * p.width, p.label[k*p.width:]})
+		}
+	}
+	p.watch.lap(&l.Phases[Scan])
+	lists, send := p.owners.nextOutbox()
+	for k := range send {
+		list := lists[k][:0]
+		for w := range p.workers {
+			x := &p.workers[w]
+			list, x.out[k] = append(list, x.out[k]...), x.out[k][:0]
+		}
+		lists[k], send[k] = list, list
+	}
+	if p.grid.C == 1 {
+		sums, minima := p.vote(p.nearestFound()) // with the offers that are being sent
+		p.exchange(p.owners, send, sums, minima, &l.Phases[Fold])
+	} else {
+		p.exchange(p.owners, send, nil, nil, &l.Phases[Fold])
+	}
+	p.do(len(p.owners.received), 1, (*paths).takeOffers)
+	nearest := p.nearestFound()
+	p.queue = p.queue[:0]
+	for k := range p.workers {
+		x := &p.workers[k]
+		p.queue, l.Edges = append(p.queue, x.list...), l.Edges+x.entries
+		x.list, x.nearest, x.entries = x.list[:0], infinity, 0
+	}
+	if p.watch.lap(&l.Phases[Update]); p.grid.C > 1 {
+		p.reduce(nearest)
+	}
+	return p.endRound()
+}
+
+// nearestFound returns the least distance that workers have found, and takes over that of hubs.
+func (p *paths) nearestFound() uint32 {
+	nearest := uint32(infinity)
+	for k := range p.workers {
+		nearest, p.hub = min(nearest, p.workers[k].nearest), min(p.hub, p.workers[k].hub)
+	}
+	return nearest
+}
+
+// takePairs appends what the workers have taken to pairs.
+func (p *paths) takePairs(pairs []uint32) []uint32 {
+	for k := range p.workers {
+		x := &p.workers[k]
+		pairs, x.pairs = append(pairs, x.pairs...), x.pairs[:0]
+	}
+	p.count = int64(len(pairs) / 2)
+	return pairs
+}
+
+func (p *paths) pushBlock(b frontierBlock) {
+	p.block = b
+	p.do(len(b.pairs)/2, pushPiece, (*paths).pushPairs)
+}
+
+// take takes the vertices from..to-1 of the queue that push in this round.
+func (p *paths) take(worker, from, to int) {
+	x := &p.workers[worker]
+	for _, v := range p.queue[from:to] {
+		d := distanceOf(p.state[v])
+		if d > p.near || d >= p.below || p.skipHubs && p.isHub.has(uint32(p.ownColumn)+v) {
+			x.list, x.nearest = append(x.list, v), min(x.nearest, d)
+		} else if atomic.SwapUint32(&p.pushed[v], d) != d {
+			x.pairs = append(x.pairs, v, d)
+		}
+	}
+}
+
+// pushPairs offers distances to the neighbors of vertices from..to-1 of the block.
+func (p *paths) pushPairs(worker, from, to int) {
+	x, b, lists := &p.workers[worker], &p.block, &p.down
+	first, width, below := uint32(p.own*p.width), uint32(p.width), math.Float32frombits(p.below)
+	for part := range slices.Chunk(b.pairs[2*from:2*to], 2*touchAhead) {
+		for k := 0; k < len(part); k += 2 { // fetch the lists at once: each is somewhere else in memory
+			if at := lists.at[b.first+int(part[k])]; at < uint64(len(lists.entries)) {
+				x.touched += lists.entries[at] + uint64(math.Float32bits(lists.bounds[at]))
+			}
+		}
+		for ; len(part) > 0; part = part[2:] {
+			v, d := part[0], math.Float32frombits(part[1])
+			list, end := lists.at[b.first+int(v)], lists.at[b.first+int(v)+1]
+			low, at := d*slack, list
+			for ; at < end && (p.whole || low+lists.bounds[at] < below); at++ {
+				u, w := splitEntry(lists.entries[at])
+				sum := math.Float32bits(d + w)
+				if own := u - first; own < width {
+					p.lower(x, own, sum, b.labels[v])
+				} else if lessen(&p.targets[u], sum) {
+					k := u / width
+					x.out[k] = append(x.out[k], u-k*width, sum, b.labels[v])
+					if p.grid.C == 1 { // its owner takes it after the ballot
+						x.see(sum, p.isHub.has(u))
+					}
+				}
+			}
+			x.entries += int64(at - list)
+		}
+	}
+}
+
+// lessen stores a distance if it is less than the one at known, and reports whether it is.
+func lessen(known *uint32, sum uint32) bool {
+	for {
+		old := atomic.LoadUint32(known)
+		if sum >= old&^final {
+			return false
+		}
+		if atomic.CompareAndSwapUint32(known, old, sum) {
+			return true
+		}
+	}
+}
+
+// lower gives an own vertex a distance and a parent, if the distance is smaller, and queues it.
+func (p *paths) lower(x *pathWorker, v, distance, parent uint32) {
+	if p.accept(v, distance, parent) {
+		x.list = append(x.list, v)
+		x.see(distance, p.isHub.has(uint32(p.ownColumn)+v))
+	}
+}
+
+func (x *pathWorker) see(distance uint32, hub bool) {
+	if x.nearest = min(x.nearest, distance); hub {
+		x.hub = min(x.hub, distance)
+	}
+}
+
+func (p *paths) accept(v, distance, parent uint32) bool {
+	state := uint64(distance)<<distanceBit0 | uint64(parent)
+	for {
+		old := atomic.LoadUint64(&p.state[v])
+		if distance >= distanceOf(old) {
+			return false
+		}
+		if atomic.CompareAndSwapUint64(&p.state[v], old, state|old&doubtful) {
+			return true
+		}
+	}
+}
+
+// takeOffers takes the offers of the owners' ranks from..to-1.
+func (p *paths) takeOffers(worker, from, to int) {
+	x := &p.workers[worker]
+	for k := from; k < to; k++ {
+		if k != p.own {
+			for list := p.owners.received[k]; len(list) >= offerWords; list = list[offerWords:] {
+				p.lower(x, list[0], list[1], list[2])
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/csr"
+	"github.com/tepsbench/teps/internal/memory"
+)
+
+// weighted are adjacency lists with weights, concatenated: list k is entries[at[k]:at[k+1]], in ascending order of
+// bounds. Parallel tuples have an entry each. Self-loops are left out.
+//
+// The relay weight of a neighbor u of v is the least weight of u's edges to vertices other than v, +Inf if there is
+// none, and 0 if u is a hub. The bound of an entry (v, u) of weight w is the sum of w and the relay weight, rounded
+// down: a path that enters u, from another vertex than v, and goes on to v is at least so much longer than at the
+// vertex before u.
+type weighted struct {
+	at      []uint64
+	entries []uint64  // weight<<32 | neighbor, the weight as the bits of a float32
+	bounds  []float32 // of each entry
+}
+
+// head is the first entry of a list, at infinite weight if there is none, and the bound of the second one.
+type head struct {
+	label, column uint32 // label + 1 of the neighbor
+	weight, next  float32
+}
+
+const (
+	hubDegree = 256 // least degree of a hub in kernel 3, duplicates counted
+
+	// slack rounds down: a sum of some numbers, rounded at each addition, times slack is at most their sum in another
+	// order, also if one more is added to both.
+	slack = 1 - 1.0/(1<<21)
+)
+
+func splitEntry(entry uint64) (neighbor uint32, weight float32) {
+	return uint32(entry), math.Float32frombits(uint32(entry >> 32))
+}
+
+// weigher is the part of kernel 1 that kernel 3 needs.
+type weigher struct {
+	*builder
+	up, down weighted
+	heads    []head
+	isHub    bitmap  // [Column]
+	relays   []relay // [Column]
+}
+
+// makeLists makes the lists of rows and, in two dimensions, those of columns, from the entries of this part.
+func (b *weigher) makeLists() error {
+	rowOf, columnOf := b.rowOf, b.indexOf
+	b.each(len(columnOf), func(slot int) { columnOf[slot] = b.listedColumn(columnOf[slot]) })
+	var err error
+	if b.up, err = b.group(b.rows, b.columns, func(row, column uint32) (uint32, uint32) {
+		return rowOf[row], columnOf[column]
+	}); err != nil {
+		return err
+	}
+	if b.grid.C > 1 {
+		if b.down, err = b.group(b.columns, b.rows, func(row, column uint32) (uint32, uint32) {
+			return columnOf[column], rowOf[row]
+		}); err != nil {
+			return err
+		}
+	}
+	b.entries, b.rowOf, b.indexOf = nil, nil, nil
+	b.makeRelays()
+	b.sort(&b.up, func(row int, column uint32, w float32) float32 {
+		r := &b.relays[column]
+		if r.via == b.numberOf(b.grid.Rank(b.i, row/b.width), row%b.width) {
+			return (w + r.second) * slack
+		}
+		return (w + r.first) * slack
+	})
+	b.sort(&b.down, func(_ int, _ uint32, w float32) float32 { return w * slack })
+	b.relays = nil
+	b.heads = memory.Allocate[head](b.memory, "first entries", b.rows)
+	if err := b.memory.Err(); err != nil {
+		return err
+	}
+	b.each(b.rows, func(v int) {
+		h, list, bounds := &b.heads[v], b.up.entries[b.up.at[v]:b.up.at[v+1]], b.up.bounds[b.up.at[v]:b.up.at[v+1]]
+		h.weight, h.next = graph.Infinity(), graph.Infinity()
+		if len(list) > 0 {
+			h.column, h.weight = splitEntry(list[0])
+			h.label = b.label[h.column]
+		}
+		if len(list) > 1 {
+			h.next = bounds[1]
+		}
+	})
+	return b.ctx.Err()
+}
+
+// numberOf returns the number of a vertex of a rank among those of all ranks.
+func (b *weigher) numberOf(rank, v int) uint32 { return uint32(rank*b.width + v) }
+
+// group makes lists that are not sorted. ends returns the row and the column of an entry.
+func (b *weigher) group(rows, columns int, ends func(row, column uint32) (uint32, uint32)) (w weighted, err error) {
+	counts := make([]uint32, rows)
+	b.eachBucket(func(_ int, entries []uint32) {
+		for k := 0; k < len(entries); k += b.entryWords {
+			row, _ := ends(entries[k], entries[k+1])
+			atomic.AddUint32(&counts[row], 1)
+		}
+	})
+	matrix := csr.New[uint64](b.memory, b.team, rows, columns, func(from, to int) (n int) {
+		for _, count := range counts[from:to] {
+			n += int(count)
+		}
+		return n
+	})
+	if err := b.memory.Err(); err != nil {
+		return w, err
+	}
+	b.eachBucket(func(worker int, entries []uint32) {
+		var rows [entriesBatch]uint32
+		var wide [entriesBatch]uint64
+		for part := range slices.Chunk(entries, b.entryWords*entriesBatch) {
+			n := len(part) / b.entryWords
+			for k := range n {
+				row, column := ends(part[b.entryWords*k], part[b.entryWords*k+1])
+				rows[k], wide[k] = row, uint64(part[b.entryWords*k+2])<<32|uint64(column)
+			}
+			matrix.Writer(worker).PutWide(rows[:n], wide[:n])
+		}
+	})
+	w.at, w.entries = matrix.Group(b.stopped)
+	w.bounds = memory.Allocate[float32](b.memory, "bounds", len(w.entries))
+	return w, cmp.Or(b.memory.Err(), b.ctx.Err())
+}
+
+// sort puts lists in ascending order of bounds.
+func (b *weigher) sort(w *weighted, bound func(row int, column uint32, weight float32) float32) {
+	scratch := make([]struct{ keys, entries []uint64 }, b.team.Size())
+	b.team.Pieces(max(len(w.at)-1, 0), 64, func(worker, from, to int) {
+		s := &scratch[worker]
+		for v := from; v < to && b.ctx.Err() == nil; v++ {
+			list, bounds := w.entries[w.at[v]:w.at[v+1]], w.bounds[w.at[v]:w.at[v+1]]
+			s.keys = s.keys[:0]
+			s.entries = append(s.entries[:0], list...)
+			for k, entry := range list {
+				u, weight := splitEntry(entry)
+				s.keys = append(s.keys, uint64(math.Float32bits(bound(v, u, weight)))<<32|uint64(k))
+			}
+			slices.Sort(s.keys)
+			for k, key := range s.keys {
+				list[k], bounds[k] = s.entries[uint32(key)], math.Float32frombits(uint32(key>>32))
+			}
+		}
+	})
+}
+
+// relay has the relay weights of a vertex: second for the neighbor via, and first for the others.
+type relay struct {
+	via           uint32 // a number among those of all ranks
+	first, second float32
+}
+
+const relayWords = 3 // of a relay in a message
+
+// add takes an edge into account.
+func (r *relay) add(via uint32, w float32) {
+	switch {
+	case via == r.via:
+		r.first = min(r.first, w)
+	case w < r.first:
+		r.via, r.first, r.second = via, w, r.first
+	case w < r.second:
+		r.second = w
+	}
+}
+
+// makeRelays fills isHub and relays. Each rank of a grid row finds relay weights of its entries, and the owner of a
+// vertex combines them.
+func (b *weigher) makeRelays() {
+	none := relay{maxUint32, graph.Infinity(), graph.Infinity()}
+	partial := make([]uint32, relayWords*b.rows)
+	put := func(words []uint32, r relay) {
+		words[0], words[1], words[2] = r.via, math.Float32bits(r.first), math.Float32bits(r.second)
+	}
+	get := func(words []uint32) relay {
+		return relay{words[0], math.Float32frombits(words[1]), math.Float32frombits(words[2])}
+	}
+	b.each(b.rows, func(v int) {
+		r := none
+		for _, entry := range b.up.entries[b.up.at[v]:b.up.at[v+1]] {
+			u, w := splitEntry(entry)
+			r.add(b.numberOf(b.grid.Rank(int(u)/b.width, b.j), int(u)%b.width), w)
+		}
+		put(partial[relayWords*v:], r)
+	})
+	send, received := make([][]uint32, b.grid.C), make([][]uint32, b.grid.C)
+	for m := range send {
+		send[m] = cut(partial, m, b.grid.C)
+	}
+	b.row.Alltoallv(send, received, nil, nil)
+	own, hubs := make([]uint32, relayWords*b.width), make(bitmap, b.width/32)
+	b.each(b.width, func(v int) { // 32 vertices have a word of hubs
+		r := none
+		for _, other := range received {
+			part := get(other[relayWords*v:])
+			r.add(part.via, part.first)
+			r.second = min(r.second, part.second)
+		}
+		if b.degree[v] >= hubDegree {
+			r.first, r.second = 0, 0
+			hubs.add(uint32(v))
+		}
+		put(own[relayWords*v:], r)
+	})
+	b.isHub, b.relays = make(bitmap, b.columns/32), make([]relay, b.columns)
+	for k, words := range comm.Allgather(b.column, own) {
+		b.each(b.width, func(v int) { b.relays[k*b.width+v] = get(words[relayWords*v:]) })
+	}
+	for k, words := range comm.Allgather(b.column, hubs) {
+		copy(b.Part.words(b.isHub, k), words)
+	}
+}
