@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -95,7 +96,7 @@ func (p pair) cell() Cell {
 		c.Verdict = Same
 	case math.Abs(s.estimate) <= largest:
 		c.Reason = fmt.Sprintf("runs of the same side differ by up to %s, the sides by %s",
-			percent(math.Expm1(largest)), percent(math.Expm1(math.Abs(s.estimate))))
+			units.Percent(math.Expm1(largest), 2), units.Percent(math.Expm1(math.Abs(s.estimate)), 2))
 	case s.estimate < 0:
 		c.Verdict = Slower
 	default:

@@ -58,6 +58,9 @@ const (
 	Undecided Verdict = "cannot tell"
 )
 
+// Differs reports whether B is slower or faster.
+func (v Verdict) Differs() bool { return v == Slower || v == Faster }
+
 // Unit is the kind of values that are paired.
 type Unit string
 
@@ -103,7 +106,7 @@ func (r Ratio) Speed() string {
 	if times >= 2 {
 		return units.Significant(times, 3) + " times " + word
 	}
-	return percent(math.Abs(r.Estimate-1)) + " " + word
+	return units.Percent(math.Abs(r.Estimate-1), 2) + " " + word
 }
 
 // Texts are the estimate and the bounds with three decimals or three digits.
@@ -122,8 +125,6 @@ func (r Ratio) Text(to string) string {
 	estimate, low, high := r.Texts()
 	return fmt.Sprintf("ratio %s, %s %s %s", estimate, low, to, high)
 }
-
-func percent(share float64) string { return units.Significant(100*share, 2) + " %" }
 
 // Compared reports whether the sides had enough in common to compare their rates.
 func (c Cell) Compared() bool { return c.Typical != nil }
@@ -182,7 +183,7 @@ func (c Comparison) Overall() (mean Ratio, n int) {
 
 // Summary is the overall ratio in a sentence without a full stop; empty if nothing was compared.
 func (c Comparison) Summary() string {
-	differs := func(cell Cell) bool { return cell.Verdict == Slower || cell.Verdict == Faster }
+	differs := func(cell Cell) bool { return cell.Verdict.Differs() }
 	switch mean, n := c.Overall(); {
 	case n == 0:
 		return ""

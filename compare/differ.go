@@ -84,12 +84,7 @@ func resultFacts(r record.Result) facts {
 
 // runFacts are those of one engine on one graph.
 func runFacts(r record.Run) facts {
-	validated := 0
-	for _, root := range r.Roots {
-		if root.Validated {
-			validated++
-		}
-	}
+	validated := r.Count(func(root record.RootRecord) bool { return root.Validated })
 	var violated []string
 	for _, rule := range r.Compliance.Rules {
 		if !rule.Holds {

@@ -56,12 +56,7 @@ func (r Run) clockRules(t tally) []Check {
 			{ofKernel1, kernel1 > 0 && rest <= allowed1, fmt.Sprintf(text, kernel1, rest, allowed1)},
 		}
 	}
-	apart := 0
-	for _, root := range r.Roots {
-		if r.Engine.Apart(r.Cost, root.Time, root.Wall) {
-			apart++
-		}
-	}
+	apart := r.Count(func(root RootRecord) bool { return r.Engine.Apart(r.Cost, root.Time, root.Wall) })
 	cost := r.Cost.Call + r.Cost.Copy
 	moved := r.Cost.Kernel1 + 2*r.Cost.Copy*float64(graph.EdgeBytes*r.Graph.Tuples)/max(1, float64(8*r.Graph.Vertices))
 	return []Check{

@@ -54,7 +54,7 @@ func comply(m Manifest, r Run) Compliance {
 				r.Graph.RejectedDraws, len(t.distinct), map[bool]string{true: "; the user gave them"}[r.Graph.RootsGiven])},
 		{"Every root was searched", r.State == Complete && len(r.Roots) == wanted && wanted > 0,
 			fmt.Sprintf("%d of %d searches done; the run is %s", len(r.Roots), wanted, r.State)},
-		r.validationRule(t),
+		r.validationRule(),
 		{"Kernel 1 was timed, and ran once", r.Construction.Elapsed > 0 && r.Sessions == 1, r.kernel1Text()},
 		{"Kernel 1 was given nothing but the tuples", !r.Graph.Regenerated, recipe},
 		{"No engine time is longer than the host's wall clock", len(r.Roots) > 0 && t.late == 0,
@@ -90,13 +90,11 @@ func comply(m Manifest, r Run) Compliance {
 
 // tally is what the rules ask of all searches.
 type tally struct {
-	distinct                       map[graph.Vertex]bool // roots
-	validated, onDevice, confirmed int
-	device                         string
-	late                           int // engine times, of kernel 1 too, that are impossible
-	repeats                        int
-	engine, host, after            float64 // seconds on their clocks; of processors after the calls
-	times                          []float64
+	distinct            map[graph.Vertex]bool // roots
+	late                int                   // engine times, of kernel 1 too, that are impossible
+	repeats             int
+	engine, host, after float64 // seconds on their clocks; of processors after the calls
+	times               []float64
 }
 
 func (r Run) tally() tally {
@@ -106,16 +104,6 @@ func (r Run) tally() tally {
 	}
 	for _, root := range r.Roots {
 		t.distinct[root.Root] = true
-		if root.Validated {
-			t.validated++
-		}
-		if root.ValidatedBy != "" {
-			t.device = root.ValidatedBy
-			t.onDevice++
-		}
-		if root.Confirmed {
-			t.confirmed++
-		}
 		if root.Time <= 0 || root.Time > root.Wall {
 			t.late++
 		}
@@ -126,12 +114,16 @@ func (r Run) tally() tally {
 	return t
 }
 
-func (r Run) validationRule(t tally) Check {
-	text := fmt.Sprintf("%d of %d searches validated by the five rules, %d broke one", t.validated, len(r.Roots),
+func (r Run) validationRule() Check {
+	validated := r.Count(func(root RootRecord) bool { return root.Validated })
+	byDevice := func(root RootRecord) bool { return root.ValidatedBy != "" }
+	onDevice := r.Count(byDevice)
+	confirmed := r.Count(func(root RootRecord) bool { return root.Confirmed })
+	text := fmt.Sprintf("%d of %d searches validated by the five rules, %d broke one", validated, len(r.Roots),
 		r.BrokenRoots())
-	if t.onDevice > 0 {
-		text += fmt.Sprintf("; %d on the host's device %s, %d of these by the CPU as well, which agreed", t.onDevice,
-			t.device, t.confirmed)
+	if onDevice > 0 {
+		text += fmt.Sprintf("; %d on the host's device %s, %d of these by the CPU as well, which agreed", onDevice,
+			r.Roots[slices.IndexFunc(r.Roots, byDevice)].ValidatedBy, confirmed)
 	}
 	if r.Graph.Regenerated {
 		text += "; the tuples were made again from the recipe for each of them"
@@ -141,8 +133,8 @@ func (r Run) validationRule(t tally) Check {
 			r.Unchecked)
 	}
 	return Check{"Every search was validated against the input tuples, and is valid",
-		len(r.Roots) > 0 && t.validated == len(r.Roots) && r.BrokenRoots() == 0 && r.Unchecked == 0 &&
-			(t.onDevice == 0 || t.confirmed > 0), text}
+		len(r.Roots) > 0 && validated == len(r.Roots) && r.BrokenRoots() == 0 && r.Unchecked == 0 &&
+			(onDevice == 0 || confirmed > 0), text}
 }
 
 func (r Run) kernel1Text() string {

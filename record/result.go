@@ -239,15 +239,18 @@ func (r Run) Sound() bool {
 		!slices.ContainsFunc(r.Drawn, RootRecord.Broken)
 }
 
-// BrokenRoots returns the number of searches that validation found wrong.
-func (r Run) BrokenRoots() (n int) {
+// Count returns the number of searches with a property.
+func (r Run) Count(has func(RootRecord) bool) (n int) {
 	for _, root := range r.Roots {
-		if root.Broken() {
+		if has(root) {
 			n++
 		}
 	}
 	return n
 }
+
+// BrokenRoots returns the number of searches that validation found wrong.
+func (r Run) BrokenRoots() int { return r.Count(RootRecord.Broken) }
 
 // MeanDepth is the mean of the largest levels of the validated searches, the search depth of Merrill, Garland and
 // Grimshaw, 2012; NaN if none was validated.

@@ -26,7 +26,7 @@ func Functions() template.FuncMap {
 		"phases": PhasesText, "disturbance": Disturbance, "faults": LevelFaults, "variants": VariantTable,
 		"dated":   Dated,
 		"div":     func(a, b float64) float64 { return a / b },
-		"percent": func(digits int, share float64) string { return units.Significant(100*share, digits) + " %" },
+		"percent": func(digits int, share float64) string { return units.Percent(share, digits) },
 	}
 }
 

@@ -35,17 +35,12 @@ func (v Verdict) Class() string { return [...]string{"good", "fair", "bad", "bad
 
 // Verdict judges a run by its searches and by the record's own summary; the worse of the two counts.
 func (s Summary) Verdict() Verdict {
-	n, validated, searches := len(s.Roots), 0, Plural(len(s.Roots), "search", "searches")
-	for _, root := range s.Roots {
-		if root.Broken() {
-			return Verdict{"INVALID", fmt.Sprintf("%d of %s failed validation; the first is search %d from vertex %s, rule "+
-				"%d: %s", s.BrokenRoots(), searches, root.Index, RootLabel(root), root.Rule, Sentence(root.Violation)), Wrong}
-		}
-		if root.Validated {
-			validated++
-		}
-	}
-	switch {
+	n, validated, searches := len(s.Roots), s.ValidRoots(), Plural(len(s.Roots), "search", "searches")
+	switch first := slices.IndexFunc(s.Roots, record.RootRecord.Broken); {
+	case first >= 0:
+		root := s.Roots[first]
+		return Verdict{"INVALID", fmt.Sprintf("%d of %s failed validation; the first is search %d from vertex %s, rule "+
+			"%d: %s", s.BrokenRoots(), searches, root.Index, RootLabel(root), root.Rule, Sentence(root.Violation)), Wrong}
 	case s.State == record.Failed:
 		return Verdict{"FAILED", "the engine failed: " + Sentence(s.Failure), Bad}
 	case s.State == record.Interrupted:
@@ -70,11 +65,7 @@ func (s Summary) Verdict() Verdict {
 // Delayed counts the searches that waited for a processor for more than a tenth of their time. many reports whether
 // they are more than a twentieth.
 func (s Summary) Delayed() (n int, many bool) {
-	for _, root := range s.Roots {
-		if root.Delay() > root.Time/10 {
-			n++
-		}
-	}
+	n = s.Count(func(root record.RootRecord) bool { return root.Delay() > root.Time/10 })
 	return n, 20*n > len(s.Roots)
 }
 
@@ -162,13 +153,7 @@ func (s Summary) RuleCount() string {
 
 // ValidRoots counts the searches that were validated and are valid.
 func (s Summary) ValidRoots() int {
-	n := 0
-	for _, root := range s.Roots {
-		if root.Validated && !root.Broken() {
-			n++
-		}
-	}
-	return n
+	return s.Count(func(root record.RootRecord) bool { return root.Validated && !root.Broken() })
 }
 
 // Unofficial says why a run has no official numbers; empty: it has them.

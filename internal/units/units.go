@@ -38,6 +38,9 @@ func Significant(x float64, digits int) string {
 	return strconv.FormatFloat(rounded, 'f', max(decimals, 0), 64)
 }
 
+// Percent formats a share as a percentage with the given number of significant digits.
+func Percent(share float64, digits int) string { return Significant(100*share, digits) + " %" }
+
 // Seconds formats a time in seconds with four digits and a suitable unit: 2.5 ms, 12.34 s. A negative one is Missing.
 func Seconds(s float64) string {
 	switch {

@@ -90,7 +90,7 @@ func (h *history) compare() {
 	for i := range h.points[1:] {
 		last, p := h.points[i], &h.points[i+1]
 		p.change = compare.Of(compare.Side{Results: before}, compare.Side{Results: p.Repeats}).Cells[0]
-		if p.change.RunsA == 1 && p.change.RunsB == 1 && p.changed() {
+		if p.change.RunsA == 1 && p.change.RunsB == 1 && p.change.Verdict.Differs() {
 			p.change.Verdict = compare.Undecided
 		}
 		step := compare.Of(compare.Side{Results: last.Repeats}, compare.Side{Results: p.Repeats})
@@ -102,16 +102,12 @@ func (h *history) compare() {
 		if p.change.Verdict == compare.Slower {
 			h.slower++
 		}
-		if p.changed() {
+		if p.change.Verdict.Differs() {
 			before = nil
 		}
 		before = append(slices.Clone(before), p.Repeats...)
 		before = before[max(0, len(before)-maxBaseline):]
 	}
-}
-
-func (p historyPoint) changed() bool {
-	return p.change.Verdict == compare.Slower || p.change.Verdict == compare.Faster
 }
 
 func (p historyPoint) percentages() (change, interval string) {
@@ -179,7 +175,7 @@ func historyFigure(all []history) reports.Figure {
 				marks = append(marks, reports.Line{Points: []reports.Point{xy(at.X, low), xy(at.X, high)}, Color: same.Color,
 					Width: 1})
 			}
-			if p.changed() {
+			if p.change.Verdict.Differs() {
 				look = changed[p.change.Verdict]
 				change, interval := p.percentages()
 				text += ", " + change + " (" + interval + ")"
@@ -212,7 +208,7 @@ func historyTable(all []history) reports.Table {
 			verdict := map[bool]string{true: "", false: string(p.change.Verdict)}[i == 0]
 			t.Add(p.Label, p.GraphCell(), h.machine, p.day(), p.BuildName(), units.Integer(int64(len(p.Rated))),
 				reports.GTEPS(p.Rates().TEPS.Mean), change, interval, verdict, strings.Join(p.other, ", "))
-			t.Style(9, map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[p.change.Verdict])
+			t.Style(9, verdictClass(p.change.Verdict))
 		}
 	}
 	t.DropShared(2)

@@ -42,6 +42,11 @@ func Ratios(r reports.Report) map[reports.RowKey]map[string]Ratio {
 	return out
 }
 
+// verdictClass is the class of cells that say slower or faster.
+func verdictClass(v compare.Verdict) string {
+	return map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[v]
+}
+
 func side(s reports.Summary) compare.Side { return compare.Side{Name: s.Label, Results: s.Repeats} }
 
 // ratioOf is the only ratio of a comparison.
@@ -54,7 +59,7 @@ func ratioOf(c compare.Comparison) Ratio {
 		compare.Undecided: "? "}[cell.Verdict]
 	estimate, low, high := cell.Typical.Texts()
 	out := Ratio{sign + estimate, low + " to " + high,
-		map[compare.Verdict]string{compare.Slower: "bad", compare.Faster: "good"}[cell.Verdict],
+		verdictClass(cell.Verdict),
 		strings.TrimPrefix(reports.Sentence(cell.Reason), reports.Missing)}
 	differences := c.Differences
 	if cell.EngineB == "" { // two engines differ in their options as well

@@ -274,7 +274,7 @@ func scalingTable(lines []scalingLine) reports.Table {
 			}
 			t.Add(map[bool]string{false: "strong", true: "weak"}[l.weak], l.name, workersText(p.Summary),
 				p.GraphCell(), reports.GTEPS(teps.Mean), deviation, units.Significant(speedUp, 3),
-				units.Significant(100*speedUp*float64(l.points[0].workers)/float64(p.workers), 3)+" %", messages, bytes)
+				units.Percent(speedUp*float64(l.points[0].workers)/float64(p.workers), 3), messages, bytes)
 		}
 	}
 	t.DropEmpty()

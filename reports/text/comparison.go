@@ -138,7 +138,7 @@ func describe(all []compare.Comparison) (out comparison) {
 	}
 	if scatter >= 0 {
 		out.Limits = append(out.Limits, fmt.Sprintf("Runs of the same side differ by up to %s; with %d runs on each "+
-			"side, the test takes that into account.", percentText(scatter), compare.MinPairs))
+			"side, the test takes that into account.", units.Percent(scatter, 2), compare.MinPairs))
 	}
 	return out
 }
@@ -237,7 +237,7 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	for _, l := range lines {
 		estimate, low, high := l.Typical.Texts()
 		verdict := string(l.Verdict)
-		if l.Verdict == compare.Slower || l.Verdict == compare.Faster {
+		if l.Verdict.Differs() {
 			verdict = l.Typical.Speed()
 		}
 		t.Add(cmp.Or(l.EngineB, l.Engine), l.Graph.Cell(), l.side, strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA),
@@ -260,7 +260,7 @@ func detectable(c compare.Cell) string {
 	case c.Detectable < 1e-3:
 		return "< 0.1 %"
 	}
-	return percentText(c.Detectable)
+	return units.Percent(c.Detectable, 2)
 }
 
 func cellName(c compare.Comparison, cell compare.Cell) string {
@@ -349,5 +349,3 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 	}
 	return lines
 }
-
-func percentText(share float64) string { return units.Significant(100*share, 2) + " %" }
