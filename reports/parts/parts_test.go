@@ -4,7 +4,6 @@ package parts
 
 import (
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,27 +52,30 @@ func TestDirectionsAreMeansOverSearches(t *testing.T) {
 	}
 }
 
-// threads gives a run a number of threads, and a rate.
-func threads(run record.Run, label, option, detail string, gteps float64) record.Run {
-	run.Engine = record.EngineSpec{Name: label, Builtin: "cpu", Options: map[string]string{"threads": option}}
-	run.Options = map[string]string{"threads": option}
-	run.Construction.Details = []plugins.Fact{{Name: "threads", Value: detail}}
+// scaled is a run that differs from others in its number of threads only.
+func scaled(label, threads string, gteps float64) record.Run {
+	run := samples.Run(label, 0, 18, 4)
+	run.Engine = record.EngineSpec{Name: label, Builtin: "cpu", Options: map[string]string{"threads": threads}}
+	run.Options = map[string]string{"threads": threads}
+	run.Construction.Details = []plugins.Fact{{Name: "threads", Value: threads}}
 	run.Statistics.TEPS.Mean = gteps * 1e9
 	return run
 }
 
+// linesOf are the scaling lines of a record with these runs.
+func linesOf(t *testing.T, runs ...record.Run) []scalingLine {
+	t.Helper()
+	r := samples.Result(nil)
+	r.Runs = runs
+	return scalingLines(all(t, r).All)
+}
+
 func TestScalingLineVariesOnlyInThreads(t *testing.T) {
-	r := samples.Result(nil, 18)
-	r.Runs = []record.Run{
-		threads(samples.Run("a", 0, 18, 4), "two", "2", "2", 1.5),
-		threads(samples.Run("b", 0, 18, 4), "one", "1", "1", 1),
-		threads(samples.Run("c", 0, 18, 4), "all", "0", "8", 4), // 0 is what the machine has: the engine says how many
-		threads(samples.Run("d", 0, 19, 4), "two", "2", "2", 1.8),
-	}
-	other := threads(samples.Run("e", 0, 18, 4), "packed", "4", "4", 2)
-	other.Engine.Options["adjacency"] = "packed"
-	r.Runs = append(r.Runs, other) // another option, so on no line
-	lines := scalingLines(all(t, r).All)
+	whole, larger, other := scaled("all", "8", 4), scaled("larger", "2", 1.8), scaled("packed", "4", 2)
+	whole.Options["threads"], whole.Engine.Options["threads"] = "0", "0" // what the machine has: the engine says how many
+	larger.Scale, larger.Graph.Recipe.Scale = 19, 19
+	other.Engine.Options["adjacency"] = "packed" // another option, so on no line
+	lines := linesOf(t, scaled("two", "2", 1.5), scaled("one", "1", 1), whole, larger, other)
 	if len(lines) != 2 || lines[0].weak || !lines[1].weak {
 		t.Fatalf("%d lines: %+v", len(lines), lines)
 	}
@@ -91,29 +93,21 @@ func TestScalingLineVariesOnlyInThreads(t *testing.T) {
 			t.Errorf("the efficiency in row %d is %s, want %s", i, got, want)
 		}
 	}
-	if row := scalingTable(lines).Rows[2]; row[2].Text != "8 threads" || row[6].Text != "4.00" ||
-		row[7].Text != "50.0 %" {
+	if row := rows[2]; row[2].Text != "8 threads" || row[6].Text != "4.00" {
 		t.Errorf("the row of 8 threads is %v", row)
 	}
 }
 
 func TestScalingSeparatesMachines(t *testing.T) {
-	one, two := samples.Result(nil, 18), samples.Result(nil, 18)
-	one.Runs = []record.Run{threads(samples.Run("a", 0, 18, 4), "one", "1", "1", 1)}
-	two.Runs = []record.Run{threads(samples.Run("b", 0, 18, 4), "two", "2", "2", 3),
-		threads(samples.Run("c", 0, 18, 4), "four", "4", "4", 5)}
-	if lines := scalingLines(all(t, one, two).All); len(lines) != 1 || len(lines[0].points) != 3 {
-		t.Errorf("records of one machine: %+v", lines)
+	one, two := samples.Result(nil), samples.Result(nil)
+	one.Runs = []record.Run{scaled("one", "1", 1)}
+	two.Runs = []record.Run{scaled("two", "2", 3), scaled("four", "4", 5)}
+	for host, points := range map[string]int{"node17": 3, "node18": 2} {
+		two.Machine.Hostname = host
+		if lines := scalingLines(all(t, one, two).All); len(lines) != 1 || len(lines[0].points) != points {
+			t.Errorf("records of node17 and %s: %+v", host, lines)
+		}
 	}
-	two.Machine.Hostname = "node18"
-	if lines := scalingLines(all(t, one, two).All); len(lines) != 1 || len(lines[0].points) != 2 {
-		t.Errorf("records of two machines: %d lines", len(lines))
-	}
-}
-
-// scaled is a run that differs from others in its number of threads only.
-func scaled(label, threadCount string, gteps float64) record.Run {
-	return threads(samples.Run(label, 0, 18, 4), label, threadCount, threadCount, gteps)
 }
 
 func TestScalingSeparatesGraphsVersionsAndGrids(t *testing.T) {
@@ -138,35 +132,33 @@ func TestScalingSeparatesGraphsVersionsAndGrids(t *testing.T) {
 		"interrupted": func(run *record.Run) { run.State = record.Interrupted },
 		"invalid":     func(run *record.Run) { run.Valid = false },
 	} {
-		r := samples.Result(nil, 18)
-		r.Runs = []record.Run{scaled("one", "1", 1), scaled("two", "2", 1.5)}
+		one, two := scaled("one", "1", 1), scaled("two", "2", 1.5)
 		if name == "grid" {
-			r.Runs[0] = gridded(r.Runs[0], "")
+			one = gridded(one, "")
 		}
-		change(&r.Runs[1])
-		if lines := scalingLines(all(t, r).All); len(lines) != 0 {
+		change(&two)
+		if lines := linesOf(t, one, two); len(lines) != 0 {
 			t.Errorf("%s: runs that differ share %q", name, lines[0].name)
 		}
 	}
-	r := samples.Result(nil, 18)
-	r.Runs = []record.Run{gridded(scaled("one", "1", 1), "0"), gridded(scaled("two", "2", 1.5), "")}
-	if lines := scalingLines(all(t, r).All); len(lines) != 1 {
+	lines := linesOf(t, gridded(scaled("one", "1", 1), "0"), gridded(scaled("two", "2", 1.5), ""))
+	if len(lines) != 1 {
 		t.Errorf("grids that the engine chose itself: %+v", lines)
 	}
 }
 
 func TestNamesOfScalingLinesDiffer(t *testing.T) {
-	r := samples.Result(nil, 18)
+	var runs []record.Run
 	for i, factor := range []int{16, 64} {
 		for _, n := range []string{"1", "2"} {
 			run := scaled("e"+n+strconv.Itoa(i), n, 1)
 			run.Graph.Recipe.EdgeFactor = factor
 			run.Description.Name, run.Description.Version = "cpu", []string{"0.1.0", "0.2.0"}[i]
-			r.Runs = append(r.Runs, run)
+			runs = append(runs, run)
 		}
 	}
 	var got []string
-	for _, l := range scalingLines(all(t, r).All) {
+	for _, l := range linesOf(t, runs...) {
 		got = append(got, l.name)
 	}
 	const machine = "node17, AMD EPYC 9354 32-Core Processor, edge factor "
@@ -180,17 +172,9 @@ func TestNamesOfScalingLinesDiffer(t *testing.T) {
 }
 
 func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
-	r := samples.Result(nil, 18)
-	r.Runs = []record.Run{scaled("a", "1", 9), scaled("b", "1", 1), scaled("c", "1", 2), scaled("d", "2", 3)}
-	lines := scalingLines(all(t, r).All)
+	lines := linesOf(t, scaled("a", "1", 9), scaled("b", "1", 1), scaled("c", "1", 2), scaled("d", "2", 3))
 	if len(lines) != 1 || lines[0].points[0].Rates().TEPS.Mean != 2e9 {
 		t.Fatalf("%d lines", len(lines))
-	}
-	if table := scalingTable(lines); !strings.Contains(table.Note, "medians") {
-		t.Errorf("the table does not say which of several runs counts: %+v", table)
-	}
-	if notes := scalingFigure("", "", lines).Notes; !strings.Contains(strings.Join(notes, " "), "medians") {
-		t.Errorf("the figure says %q", notes)
 	}
 }
 
@@ -224,13 +208,13 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 
 // Ranks of several threads stand where as many ranks of one thread do.
 func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
-	r := samples.Result(nil, 18)
+	var runs []record.Run
 	for _, ranks := range []int{1, 4} {
 		run := samples.WithRanks(samples.Run("e"+strconv.Itoa(ranks), 0, 18, 4), ranks, "2d")
 		run.Options["threads"], run.Engine.Options["threads"] = "4", "4"
-		r.Runs = append(r.Runs, run)
+		runs = append(runs, run)
 	}
-	lines := scalingLines(all(t, r).All)
+	lines := linesOf(t, runs...)
 	if len(lines) != 1 || lines[0].name != "distributed 2D threads=4, scale 18" {
 		t.Fatalf("the lines are %+v", lines)
 	}
