@@ -168,22 +168,3 @@ func TestEnginesThatWaitedAreNamedInTheirSentence(t *testing.T) {
 		t.Errorf("got %q, want a sentence that ends in %q", lines, want)
 	}
 }
-
-// Tables and comparisons say which records have no digest.
-func TestRecordsWithoutDigestAreNamed(t *testing.T) {
-	a, b := samples.Result([]string{"cpu"}, 16), samples.Result([]string{"cpu"}, 16)
-	a.ID, b.ID, a.Digest = "first", "second", "ab12"
-	const want = "Record second has no digest: nothing shows that it is as it was written."
-	for name, write := range map[string]func(io.Writer) error{
-		"tables": func(w io.Writer) error { return Tables(w, report(t, a, b), 0) },
-		"comparison": func(w io.Writer) error {
-			return Comparison(w, []compare.Comparison{compare.Of(compare.Side{Name: "A", Results: []record.Result{a}},
-				compare.Side{Name: "B", Results: []record.Result{b}})}, 0)
-		},
-	} {
-		var text strings.Builder
-		if err := write(&text); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
-			t.Errorf("%s lack %q (%v):\n%s", name, want, err, text.String())
-		}
-	}
-}
