@@ -79,27 +79,22 @@ func Load(ctx context.Context, name string, o Options) (*Graph, error) {
 	if o.Format == "" {
 		o.Format = formatOfName(name)
 	}
-	path, member := SplitArchive(name)
-	if member == "" {
-		return place{}.loadGraph(ctx, name, o)
+	var where place
+	if path, member := SplitArchive(name); member != "" {
+		where.path, name = path, member
 	}
-	where := place{path: path}
-	if o.Format == LDBC { // in several files
+	if o.Format != LDBC {
+		return where.load(ctx, name, o, nil)
+	}
+	if where.path != "" { // LDBC's graphs are in several files
 		var a *archive
-		_, err := loadFile(ctx, path, o, func(*input) error { return noMember(member) })
+		_, err := loadFile(ctx, where.path, o, func(*input) error { return noMember(name) })
 		if !errors.As(err, &a) {
 			return nil, err
 		}
 		where.members = a.members
 	}
-	return where.loadGraph(ctx, member, o)
-}
-
-func (p place) loadGraph(ctx context.Context, name string, o Options) (*Graph, error) {
-	if o.Format == LDBC {
-		return p.loadLDBC(ctx, name, o)
-	}
-	return p.load(ctx, name, o, nil)
+	return where.loadLDBC(ctx, name, o)
 }
 
 // LoadFrom is Load for a reader, such as standard input. The name appears in errors, and may determine the format.
@@ -132,18 +127,30 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 ) (*Graph, error) {
 	in, err := open(ctx, r, size, o)
 	defer in.close()
+	if err == nil {
+		err = in.readGraph(o.Format, read)
+	}
 	if err != nil {
 		return nil, named(name, err)
 	}
-	if in.info.Format = o.Format; o.Format == "" {
+	g := &Graph{Info: in.info, name: name, blocks: in.blocks, first: []int64{0}}
+	g.weights, g.weighted = in.weights, in.weighted
+	for i, block := range g.blocks {
+		g.first = append(g.first, g.first[i]+int64(len(block)))
+	}
+	return g, nil
+}
+
+func (in *input) readGraph(format Format, read func(in *input) error) (err error) {
+	if in.info.Format = format; format == "" {
 		if in.info.Format, err = in.detect(); err != nil {
-			return nil, named(name, err)
+			return err
 		}
 	}
 	codec := formatOf(in.info.Format)
 	if codec.text {
 		if err := in.skipByteOrderMark(); err != nil {
-			return nil, named(name, err)
+			return err
 		}
 		// Network Repository has matrices whose names end in .edges.
 		if head, _ := in.r.Peek(64); in.info.Format == EdgeList && read == nil && matrixBanner.Match(head) {
@@ -155,21 +162,12 @@ func load(ctx context.Context, r io.Reader, name string, size int64, o Options, 
 		read = codec.read
 	}
 	if read == nil {
-		return nil, fmt.Errorf("%s: unknown graph format %q; the formats are %s", name, in.info.Format,
-			strings.Join(Formats(), ", "))
+		return fmt.Errorf("unknown graph format %q; the formats are %s", in.info.Format, strings.Join(Formats(), ", "))
 	}
-	if err = read(in); err == nil {
-		err = in.finish()
+	if err := read(in); err != nil {
+		return err
 	}
-	if err != nil {
-		return nil, named(name, err)
-	}
-	g := &Graph{Info: in.info, name: name, blocks: in.blocks, first: []int64{0}}
-	g.weights, g.weighted = in.weights, in.weighted
-	for i, block := range g.blocks {
-		g.first = append(g.first, g.first[i]+int64(len(block)))
-	}
-	return g, nil
+	return in.finish()
 }
 
 // Graph is a file in memory, graph.EdgeBytes per tuple, as a graph.Source.
