@@ -19,8 +19,8 @@ type pair struct {
 	runs          [2][]record.Run
 }
 
-// match pairs runs by the label of their engine and by graph, first in the order of a, then what only b has. If each
-// side has a single label, these two are matched even if they differ.
+// match pairs runs by the label of their engine and by graph, in the order of a. Runs that only b has come last. If
+// each side has a single label, these two are matched even if they differ.
 func match(a, b Side) (all []*pair) {
 	enginesA, enginesB := Engines(a.Results), Engines(b.Results)
 	single := len(enginesA) == 1 && len(enginesB) == 1
@@ -49,9 +49,9 @@ func match(a, b Side) (all []*pair) {
 // cell compares the two sides of a pair.
 //
 // The test and the interval are those of the log ratios of B's rates over A's, for the roots that all runs have
-// searched. If a side has several runs, they show by how much whole runs differ that should not (memory lies
-// elsewhere, a neighbor is busy). A few of them only allow a check that the sides differ by more than that. With
-// MinPairs on both sides, a pair is two runs, so the test itself takes their scatter into account.
+// searched. If a side has several runs, they show how much repeats differ (because of the placement of memory, or a
+// busy neighbor). A few runs only allow a check that the sides differ by more than that. With MinPairs on both sides, a
+// pair is two runs, so the test itself takes their scatter into account.
 func (p pair) cell() Cell {
 	runsA, runsB := p.runs[0], p.runs[1]
 	c := Cell{Engine: p.labels[0], Graph: p.graph, Verdict: Undecided, RunsA: len(runsA), RunsB: len(runsB)}
@@ -62,7 +62,7 @@ func (p pair) cell() Cell {
 		return c
 	}
 	c.Differences = differences(runsA, runsB, runFacts)
-	if sameEngine(runsA[0], runsB[0]) { // others have other options
+	if sameEngine(runsA[0], runsB[0]) { // other engines have other options
 		c.Differences = append(c.Differences,
 			settings("option", runsA, runsB, func(r record.Run) map[string]string { return r.Options })...)
 	}
@@ -91,7 +91,7 @@ func (p pair) cell() Cell {
 	c.P, c.Detectable = s.p, s.detectable()
 	switch {
 	case s.p >= 1-Confidence && c.Detectable > Undetectable:
-		c.Reason = fmt.Sprintf("the ratios of single %ss differ so much that no slowdown would have been found", c.Unit)
+		c.Reason = fmt.Sprintf("the ratios of single %ss differ so much that no slowdown could be found", c.Unit)
 	case s.p >= 1-Confidence:
 		c.Verdict = Same
 	case math.Abs(s.estimate) <= largest:
@@ -110,7 +110,7 @@ func sameEngine(a, b record.Run) bool {
 	return a.Description == nil || b.Description == nil || a.Description.Name == b.Description.Name
 }
 
-// unfit returns why the runs cannot be compared; "" if they can.
+// unfit returns the reason why the runs cannot be compared, or "" if they can.
 func (p pair) unfit() string {
 	for side, runs := range p.runs {
 		if len(runs) == 0 {

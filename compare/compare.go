@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compare reports whether two sets of runs differ in speed, by how much, and how sure that is.
+// Package compare reports whether two sets of runs differ in speed, by how much, and with what confidence.
 //
 // It compares an engine on a graph over the roots that both sides have searched. The rates of roots differ several
 // fold, but that cancels in the ratio of two rates of the same root, so the test and its interval are paired by root,
@@ -22,7 +22,7 @@ const (
 	Confidence = 0.95
 	// MinPairs is the smallest number of pairs for which the test can find a difference at this confidence.
 	MinPairs = 6
-	// Undetectable is a slow-down that no machine has: a comparison that could find nothing less cannot tell.
+	// Undetectable is a slow-down that does not occur: a comparison that cannot detect a smaller one is undecided.
 	Undetectable = 0.95
 )
 
@@ -83,10 +83,10 @@ type Cell struct {
 	// Typical is the rate of B over that of A for a typical root or run (Hodges and Lehmann's estimate); nil if nothing
 	// was compared.
 	Typical *Ratio
-	// P is the probability of a ratio at least as far from 1 where nothing differs (Wilcoxon's signed-rank test).
+	// P is the probability of a ratio at least as far from 1 if nothing differs (Wilcoxon's signed-rank test).
 	P float64
-	// Detectable is the slow-down, as a share of the rate, that would be found 19 times out of 20. From Undetectable on,
-	// nothing would be.
+	// Detectable is the slow-down, as a share of the rate, that would be found 19 times out of 20. If it is at least
+	// Undetectable, no slow-down would be found.
 	Detectable float64
 	// Scatter is the largest ratio minus 1 of a typical root between two runs of the same side; nil unless a side has
 	// several runs and the unit is the root.
@@ -109,7 +109,7 @@ func (r Ratio) Speed() string {
 	return units.Percent(math.Abs(r.Estimate-1), 2) + " " + word
 }
 
-// Texts are the estimate and the bounds with three decimals or three digits.
+// Texts returns the estimate and the bounds with three decimals or three digits.
 func (r Ratio) Texts() (estimate, low, high string) {
 	text := func(x float64) string {
 		if x >= 0.1 && x < 10 {

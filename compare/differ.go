@@ -15,11 +15,11 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// facts are the names and values, in turn, that runs should have in common. A value of 0 or "" was not recorded.
+// facts are alternating names and values that runs should have in common. A value of 0 or "" was not recorded.
 type facts []any
 
-// differences returns the facts that are not the same in all of a and b. A fact that one side did not record is not
-// known to differ.
+// differences returns the facts that are not the same in all of a and b. A fact that one side did not record does not
+// count as different.
 func differences[T any](a, b []T, of func(T) facts) (all []Difference) {
 	for i, thing := range slices.Concat(a, b) {
 		for fact := range slices.Chunk(of(thing), 2) {

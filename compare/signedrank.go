@@ -16,7 +16,7 @@ type shift struct{ estimate, low, high, p float64 }
 // exact, ties included, and without the differences of zero. The estimate is that of Hodges and Lehmann, the median of
 // the means of all pairs of differences. The interval of Confidence inverts the test (Hollander, Wolfe and Chicken,
 // Nonparametric Statistical Methods, 3rd ed., sections 3.1-3.3). The test assumes that a difference is as likely to be
-// d as -d where nothing differs, which is true of two measurements of the same thing, whatever their distribution.
+// d as -d if nothing differs, which is true of two measurements of the same thing, whatever their distribution.
 func signedRank(differences []float64) shift {
 	s := shift{estimate: math.NaN(), low: math.Inf(-1), high: math.Inf(1), p: pValue(differences)}
 	means := pairMeans(differences)

@@ -15,10 +15,11 @@ type CSR struct {
 	Weights []float32 // of the entries; nil without weights
 }
 
-// NewCSR builds the adjacency of the vertices 0..vertices-1, an error if vertices is negative or a label larger.
+// NewCSR builds the adjacency of the vertices 0..vertices-1. It returns an error if vertices is negative or a label is
+// not below it.
 func NewCSR(edges []Edge, vertices int64) (*CSR, error) { return newCSR(edges, nil, vertices) }
 
-// NewWeightedCSR is NewCSR with a weight for each tuple, an error if there are not as many.
+// NewWeightedCSR is NewCSR with a weight for each tuple. It returns an error if the numbers differ.
 func NewWeightedCSR(edges []Edge, weights []float32, vertices int64) (*CSR, error) {
 	if len(weights) != len(edges) {
 		return nil, fmt.Errorf("graph: building a CSR of %d tuples with %d weights: want as many", len(edges), len(weights))
@@ -109,7 +110,7 @@ func (g *CSR) ShortestPaths(root Vertex) (parent []Vertex, distance []float32, e
 	for queue := (waiting{{0, root}}); len(queue) > 0; {
 		near := heap.Pop(&queue).(candidate)
 		if near.distance > distance[near.vertex] {
-			continue // it came with a shorter one before
+			continue // it was reached with a shorter distance before
 		}
 		for i := g.Offsets[near.vertex]; i < g.Offsets[near.vertex+1]; i++ {
 			if v, d := g.Targets[i], near.distance+g.Weights[i]; d < distance[v] {
@@ -126,7 +127,7 @@ type candidate struct {
 	vertex   Vertex
 }
 
-// waiting is a heap with the nearest candidate first.
+// waiting is a heap of candidates, the nearest first.
 type waiting []candidate
 
 func (w waiting) Len() int           { return len(w) }

@@ -40,9 +40,9 @@ func (d *Direction) UnmarshalText(text []byte) error {
 // "Direction-Optimizing Breadth-First Search" (SC 2012), section 5. The constants belong to the engine that uses it.
 //
 // A search switches to bottom-up when its frontier has more than 1/Alpha of the unexplored edges and is at least twice
-// as large as the one before, and switches back when the frontier shrinks and is below 1/Beta of all vertices. Beamer
-// asks only that it grows. In a mesh with many neighbors it grows slowly, and most unvisited vertices are far from it,
-// so that a bottom-up step looks at nearly all of their edges.
+// as large as the one before, and switches back when the frontier shrinks and is below 1/Beta of all vertices. Beamer's
+// rule requires only that it grows. In a mesh with many neighbors it grows slowly, and most unvisited vertices are far
+// from it, so a bottom-up step looks at nearly all of their edges.
 //
 // The engine cuda applies the rule on the device (nextBottomUp in cuda/kernels/levels.cuh) with one more condition: a
 // frontier with few edges stays top-down, because changing direction costs a GPU more than such a step.

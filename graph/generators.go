@@ -67,7 +67,7 @@ func parseStar(fields []string, _, _ uint64) (Source, error) {
 	}, nil}, nil
 }
 
-// parseUniform makes random graphs after Erdős and Rényi, G(n, M), with self-loops and duplicates, as in the uniform
+// parseUniform makes the random graphs G(n, M) of Erdős and Rényi, with self-loops and duplicates, as in the uniform
 // graphs of the GAP benchmark suite. The ends of tuple i come from the outputs 2i and 2i+1 of SplitMix64 (Steele, Lea,
 // Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
@@ -99,8 +99,8 @@ func splitMix(z uint64) uint64 {
 }
 
 // parseRMAT makes Kronecker graphs with other quadrant probabilities (Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive
-// model for graph mining", 2004), with permuted labels, as the Graph500 reference makes its own:
-// rmat:S:E:0.57,0.19,0.19 has the tuples of kron:S:E.
+// model for graph mining", 2004), with permuted labels, by the code of the Graph500 generator: rmat:S:E:0.57,0.19,0.19
+// has the tuples of kron:S:E.
 func parseRMAT(fields []string, seed1, seed2 uint64) (Source, error) {
 	if len(fields) != 3 {
 		return nil, fmt.Errorf("wrong number of fields, %d", len(fields))

@@ -124,7 +124,7 @@ func (m made) Generate(ctx context.Context, dst []Edge, first int64, threads int
 	return fillPart(ctx, m, dst, first, threads, m.fill)
 }
 
-// fillPart fills dst with what belongs to the tuples first, first+1, ... of s.
+// fillPart fills dst with the values (tuples or weights) of the tuples first, first+1, ... of s.
 func fillPart[E any](ctx context.Context, s Source, dst []E, first int64, threads int, fill func([]E, int64)) error {
 	if first < 0 || first > s.Tuples()-int64(len(dst)) {
 		return fmt.Errorf("graph: generating %d tuples from number %d: the list of %s has %d",

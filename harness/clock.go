@@ -14,7 +14,7 @@ import (
 
 // timed makes a call that returns its time on the engine's clock, which must be positive, and on the host's clock,
 // which must not be shorter. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
-// two times are apart, which is a delay or a clock that leaves out work. Each call is prepared outside the clocks.
+// two times differ, because of a delay or of a clock that leaves out work. Each call is prepared outside the clocks.
 func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, wall time.Duration) bool,
 	prepare func(context.Context) error, call func(context.Context) (elapsed, wall time.Duration, err error)) (
 	repeats int, err error) {
@@ -44,7 +44,7 @@ func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, 
 	}
 }
 
-// callError describes the error of a call that was limited in time: the end of ctx, a timeout, or the engine's own.
+// callError describes the error of a call with a time limit: the end of ctx, a timeout, or an error of the engine.
 func callError(ctx context.Context, late bool, what string, timeout time.Duration, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -57,20 +57,21 @@ func callError(ctx context.Context, late bool, what string, timeout time.Duratio
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// endsWithContext reports whether an error says nothing but that a context has ended.
+// endsWithContext reports whether an error says only that a context has ended.
 func endsWithContext(err error) bool {
 	return strings.HasSuffix(err.Error(), context.Canceled.Error()) ||
 		strings.HasSuffix(err.Error(), context.DeadlineExceeded.Error())
 }
 
 const (
-	suspensionLimit = 2 * time.Second // longer than a very busy machine delays a goroutine that has nothing to do
+	suspensionLimit = 2 * time.Second // a very busy machine delays an idle goroutine by less
 	maxRepeats      = 3               // of one call
 	maxDelays       = 32              // repeats of an engine's calls because of their times
 )
 
 // suspensions counts the times that this process did not run for a while: a user stopped it (Ctrl-Z, a debugger), or
-// the machine was suspended or its virtual machine paused. A call of an engine then takes longer, or seems to.
+// the machine was suspended or its virtual machine paused. A call of an engine then takes longer or seems to take
+// longer.
 type suspensions struct {
 	clocks   func() (monotonic time.Duration, wall time.Time) // since some moment; no monotonic part
 	mu       sync.Mutex

@@ -70,8 +70,8 @@ func (e *engineRun) describe(ctx context.Context) (settings plugins.Settings, er
 	return settings, e.admit(ctx)
 }
 
-// admit refuses an engine for a graph from a file that it cannot take, or that leaves it too little memory. Tuples,
-// parents and validator have theirs.
+// admit returns an error if an engine cannot take a graph from a file, or if the tuples, parents and validator leave it
+// too little memory.
 func (e *engineRun) admit(ctx context.Context) error {
 	g := e.in.graph
 	if !within(e.description.Limits, g.Vertices, g.Tuples) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Nothing returns the engine that does nothing, to which the host's calls measure what a call costs.
+// Nothing returns the engine that does nothing. Calls to it measure the cost of a call.
 func Nothing() plugins.Engine { return nothing{} }
 
 type nothing struct{}
@@ -37,18 +37,18 @@ func (nothing) RepeatShortestPaths(
 }
 func (nothing) Close() error { return nil }
 
-// costCalls is the number of calls by which the host measures what a search costs besides the search.
+// costCalls is the number of calls that measure the cost of a call.
 const costCalls = 32
 
-// cost measures what the calls for a graph cost besides the work of an engine, without any engine of the run: it makes
-// them to an engine that does nothing, and copies as many bytes as a search returns. The costs are bounds for a busy
-// machine: twice the upper quartile of the calls.
+// cost measures the cost of the calls for a graph, without any engine of the run: it calls an engine that does nothing,
+// and copies as many bytes as a search returns. The costs are bounds for a busy machine: twice the upper quartile of
+// the calls.
 func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	c = &record.Cost{}
 	spec := record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing}
 	engine, err := e.in.Open(ctx, e.plan, e.in.id.Kernel, spec, e.progress)
 	if err != nil {
-		return c, fmt.Errorf("measure what a call costs: %w", err)
+		return c, fmt.Errorf("measure the cost of a call: %w", err)
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	built, err := engine.Construct(ctx, nil)
@@ -73,12 +73,13 @@ func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 
 const (
 	minLoop = 250 * time.Millisecond // of the loop that confirms an engine's clock
-	// inLoop is how many searches fit into that loop at least, and how many times longer it is than the copy at its end.
+	// inLoop is the minimum number of searches in that loop, and the minimum ratio of its time to that of the copy at
+	// its end.
 	inLoop = 16
 )
 
-// confirmClock lets the engine search from the roots in turn, as the host times it: the searches that were timed one by
-// one should not be faster (record.Run.Clock). Engines that are part of teps are not asked.
+// confirmClock times a loop of the engine's searches on the host's clock, to which record.Run.Clock compares the times
+// of the single searches. Engines that are part of teps have no such loop.
 func (e *engineRun) confirmClock(ctx context.Context) error {
 	if e.spec.Builtin != "" || e.clock != nil || countable(e.done) != nil {
 		return nil
@@ -101,7 +102,7 @@ func (e *engineRun) confirmClock(ctx context.Context) error {
 			return fmt.Errorf("confirm the clock: %w", err)
 		}
 		if loop = again; loop.Kind != record.LoopByRepeat {
-			return nil // the engine has no loop: the host has timed nothing but calls
+			return nil // the engine has no loop: the host has timed its calls only
 		}
 	}
 	if loop == nil {

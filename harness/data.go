@@ -16,7 +16,7 @@ import (
 // Data is the tuples of one graph, and the host's work on them. They lie in this process (local.go) or in slices on the
 // hosts of a cluster. Calls come one at a time.
 type Data interface {
-	// Make generates or reads the tuples, once. It adds to g, which it keeps, what it learns of the graph.
+	// Make generates or reads the tuples, once. It adds facts about the graph to g, which it keeps.
 	Make(ctx context.Context, g *record.GraphRecord, progress Progress) (Made, error)
 	// Joined reports of each vertex whether a tuple joins it to another one.
 	Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error)

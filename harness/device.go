@@ -49,7 +49,7 @@ func openDevice(ctx context.Context, host Host, plan record.Plan, progress Progr
 	return d
 }
 
-// fail gives the device up.
+// fail closes the device for the rest of the run, with a note.
 func (d *hostDevice) fail(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		d.progress.Note(fmt.Sprintf("host device %s: %v; the CPU does its work", d.name, err))
@@ -189,7 +189,7 @@ func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validat
 	return v, cmp.Or(s.compare(device, v.Tree, err), err)
 }
 
-// errDisagree ends the run of an engine. Nothing that the device has validated counts.
+// errDisagree ends the run of an engine. No search that the device has validated counts.
 var errDisagree = errors.New("the host's device and the CPU disagree")
 
 // compare returns an error if the CPU's verdict is not the device's, or if it has none.

@@ -24,8 +24,8 @@ import (
 //
 //	rest    the engine does nothing, so that clocks and fans slow down
 //	idle    the engine holds its graph and does nothing: the baseline
-//	loop    searches from the roots in turn: the interval of the figures
-//	after   some searches, validated; if one is wrong, the loop does not count
+//	loop    searches from the roots in random order: the interval of the figures
+//	after   some searches, validated; if one is wrong, the loop is void
 //
 // A search takes from fractions of a millisecond to seconds, and a meter may be updated ten times per second, so energy
 // is measured over many searches. GreenGraph500 does the same, for at least a minute.
@@ -183,9 +183,9 @@ func wait(ctx context.Context, duration time.Duration) error {
 // errSuspended is the error of a loop during which teps did not run.
 var errSuspended = errors.New("teps was suspended during the loop; resume the run to repeat it")
 
-// loop lets the engine search in turn, for a duration, from the roots that were searched one by one, in a random order.
-// It ends after that and the timeout in the plan, even if a search does not. It returns when it started, and the root
-// of the last search, whose parents the engine has left.
+// loop lets the engine search for a duration, in a random order, from the roots that were searched one by one. It ends
+// at the latest after the duration and the plan's timeout together, even if a search does not end. It returns when it
+// started, and the root of the last search, whose parents the engine has left.
 func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 	start time.Time, loop *record.EnergyLoop, last graph.Vertex, err error) {
 	order := slices.Concat(e.done, e.drawn)
@@ -243,8 +243,8 @@ func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 	return start, loop, roots[(loop.Searches-1)%n], nil
 }
 
-// checkLast validates the parents of the last search of a loop. An engine that counts a search twice, or searches from
-// other roots, has those of another one.
+// checkLast validates the parents of the last search of a loop. They are wrong if an engine counts a search twice or
+// searches from other roots.
 func (e *engineRun) checkLast(ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) error {
 	found := record.RootRecord{Index: -1, Root: last}
 	if err := e.validate(ctx, &found, Validated); err != nil {
@@ -292,7 +292,7 @@ func (e *engineRun) searchAfterLoop(
 	return after, nil
 }
 
-// uses reports whether figures of this engine are made from a meter, and why not.
+// uses reports whether the figures of this engine use a meter, and otherwise the reason.
 func (e *engineRun) uses(m power.Info) (used bool, why string) {
 	switch {
 	case m.Scope != power.GPU || m.ScopeStated:
@@ -310,8 +310,8 @@ func (e *engineRun) uses(m power.Info) (used bool, why string) {
 	return true, ""
 }
 
-// devices returns the identities of the devices that the engine runs on: those reported by kernel 1, or else all that
-// it described.
+// devices returns the identities of the devices that the engine runs on: those that kernel 1 reported, or all devices
+// in its description if there were none.
 func (e *engineRun) devices() (ids []string) {
 	add := func(facts []plugins.Fact) {
 		for _, f := range facts {

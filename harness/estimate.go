@@ -51,7 +51,7 @@ func newEstimate(plan record.Plan, runs []record.Run) *estimate {
 	return p
 }
 
-// did counts a part that was done once, on a graph of that many tuples, since a time.
+// did counts a part that was done once, on a graph with a number of tuples, and that began at a time.
 func (p *estimate) did(g record.GraphID, kind, engine string, tuples int64, since time.Time) {
 	for i := range p.parts {
 		if one := &p.parts[i]; one.graph == g {
@@ -66,7 +66,7 @@ func (p *estimate) did(g record.GraphID, kind, engine string, tuples int64, sinc
 	p.speed[key] = [2]float64{s[0] + time.Since(since).Seconds(), s[1] + float64(tuples)}
 }
 
-// skip leaves out what remains of an engine on a graph or, without an engine, of the graph.
+// skip leaves out the rest of an engine's work on a graph or, without an engine, of all work on the graph.
 func (p *estimate) skip(g record.GraphID, engine string) {
 	p.parts = slices.DeleteFunc(p.parts, func(one part) bool {
 		return one.graph == g && (engine == "" || one.engine == engine)

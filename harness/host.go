@@ -34,7 +34,7 @@ type Host interface {
 	// Weights and Distances lend n numbers for kernel 3.
 	Weights(n int64) (weights []float32, release func() error, err error)
 	Distances(n int64) (distances []float32, release func() error, err error)
-	// Meters opens the power meters that are specified, or all that are found if none is, and reports why there are no
+	// Meters opens the specified power meters, or all that are found if none is specified, and reports why there are no
 	// others. It returns an error for a wrong specification. The caller closes the meters.
 	Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error)
 }
@@ -71,7 +71,7 @@ func ProcessesOf(d plugins.Description, options map[string]string, hosts int) (i
 type Clustered interface {
 	// Data returns the Data of a graph in slices on the hosts, or nil if there is only this host.
 	Data(plan record.Plan, id record.GraphID) Data
-	// Memory returns the number of hosts, and the memory that is available on the one that has least of it.
+	// Memory returns the number of hosts, and the least memory that is available on any of them.
 	Memory(ctx context.Context) (hosts int, bytes int64, source string, err error)
 }
 
@@ -81,7 +81,7 @@ type Progress interface {
 	Step(name string, total int64) Step
 	// Note shows a message that the user should not miss.
 	Note(text string)
-	// Left says about how long the rest of the run will take, or 0 if nothing is known.
+	// Left shows an estimate of the time that the rest of the run will take, or 0 if that is unknown.
 	Left(time.Duration)
 }
 

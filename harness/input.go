@@ -24,7 +24,7 @@ type Input struct {
 	cost   *record.Cost // of calls for this graph; nil: not measured so far
 }
 
-// Close returns the memory; that of no Input is none.
+// Close returns the memory. A nil Input has none.
 func (in *Input) Close() error {
 	if in == nil {
 		return nil
@@ -81,7 +81,8 @@ func (in *Input) draw(ctx context.Context, plan record.Plan) (err error) {
 	return err
 }
 
-// maxDraws is how many vertices are drawn at a time, and how many before the lowest suitable one is taken.
+// maxDraws is the number of vertices that are drawn at a time, and the number after which the lowest suitable vertex is
+// taken.
 const maxDraws = 1000
 
 // other draws a vertex with a neighbor that is not a root of the run, or reports that there is none.

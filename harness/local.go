@@ -188,7 +188,7 @@ func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate", l.id), recipe.Tuples())
 	defer func() {
 		l.graph.Generation = time.Since(start).Seconds()
-		step.End(fmt.Sprintf("%d tuples in %s, kept in no memory", recipe.Tuples(), units.Duration(time.Since(start))), err)
+		step.End(fmt.Sprintf("%d tuples in %s, not stored", recipe.Tuples(), units.Duration(time.Since(start))), err)
 	}()
 	l.device = openDevice(ctx, l.host, l.plan, progress)
 	parts := &onDevice{Kronecker: recipe, device: l.device, step: step}
@@ -330,7 +330,7 @@ func (l *local) fillWeights(ctx context.Context, weights []float32) error {
 	return graph.Weights(ctx, s, l.plan.Seed1, l.plan.Seed2, weights, 0, 0)
 }
 
-// fileWeights stands for a file without weights.
+// fileWeights is a source without weights, for a file that has none.
 type fileWeights struct {
 	graph.Source // nil: the weights depend on the length of the list only
 	tuples       int64
@@ -344,7 +344,7 @@ func (l *local) Changed(context.Context) (bool, error) {
 	return graph.Checksum(l.seed, l.tuples) != l.sum || graph.WeightsChecksum(l.seed, l.weights) != l.weightSum, nil
 }
 
-// Restore makes the tuples again, for the engines that come after one that has changed them.
+// Restore makes the tuples again after an engine has changed them, for the engines after it.
 func (l *local) Restore(ctx context.Context, progress Progress) error {
 	l.graph.GeneratedBy = ""
 	var err error

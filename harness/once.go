@@ -80,7 +80,7 @@ func searchOnce(ctx context.Context, plan record.Plan, session Session, spec rec
 	return Found{v.Tree, local.parents, local.distance, nil}, searched, err
 }
 
-// vertexOf returns the vertex with a label, or a record.ErrUsage if there is none.
+// vertexOf returns the vertex with a label, or a record.ErrUsage if no vertex has it.
 func (in *Input) vertexOf(label uint64) (graph.Vertex, error) {
 	vertices := graph.Vertex(in.graph.Vertices)
 	if in.made.Label == nil && label < uint64(vertices) {

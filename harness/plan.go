@@ -26,9 +26,9 @@ import (
 )
 
 // Prepare checks that a plan can succeed on this machine, before anything large is allocated or written: the plan
-// itself, the options of every engine, the limits of its graphs, meters and memory. A record.ErrUsage explains what
-// to change; any other error explains why the run cannot succeed here. An engine that does not start is an error only
-// if no other starts, because the run records it as failed.
+// itself, the options of every engine, the limits of its graphs, meters and memory. A record.ErrUsage explains what to
+// change; any other error explains why the run cannot succeed here. An engine that does not start is an error only if
+// no engine starts; otherwise the run records it as failed.
 func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
@@ -212,8 +212,8 @@ func Resolve(spec record.EngineSpec, d plugins.Description) (plugins.Settings, e
 	return settings, nil
 }
 
-// checkLimits refuses a graph that an engine must refuse for its size; the error is a plugins.ErrTuples. The size of a
-// file is known when it has been read.
+// checkLimits returns a plugins.ErrTuples if a graph is too large for an engine. The size of a file is known once it is
+// read.
 func checkLimits(plan record.Plan, engine string, limits plugins.Limits) error {
 	within := func(s graph.Source) bool { return within(limits, s.Vertices(), s.Tuples()) }
 	for _, g := range largest(plan) {
@@ -296,7 +296,7 @@ func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 	}
 }
 
-// memoryFor is the memory of an engine, for kernel 3, too, if a plan has that.
+// memoryFor is the memory of an engine, with that of kernel 3 if paths is set.
 func memoryFor(paths bool, d plugins.Description) plugins.Memory {
 	m := d.Memory
 	if paths {
@@ -340,7 +340,7 @@ func saturate(x float64) int64 {
 	return 0 // negative or NaN: an estimate that the conformance suite refuses
 }
 
-// memoryOf returns the number of hosts that share a graph, and the memory available on the one that has least of it.
+// memoryOf returns the number of hosts that share a graph, and the least memory that is available on any of them.
 func memoryOf(ctx context.Context, host Host) (hosts int, available int64, source string, err error) {
 	if clustered, ok := host.(Clustered); ok {
 		if hosts, available, source, err = clustered.Memory(ctx); source != "" || err != nil {

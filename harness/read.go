@@ -65,8 +65,8 @@ func ReadFile(
 	return g, nil
 }
 
-// withinMemory returns a function that takes bytes of memory and fails before none is available. The memory that a file
-// takes is not known before its end, if it is compressed not even roughly.
+// withinMemory returns a function that takes bytes of memory, and fails before the memory is exhausted. The memory that
+// a file takes is not known before its end, and not even roughly if it is compressed.
 func withinMemory(
 	ctx context.Context, available func(context.Context) (int64, string, error),
 ) func(bytes int64) error {

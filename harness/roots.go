@@ -12,11 +12,12 @@ import (
 )
 
 // DrawRoots draws wanted search keys from those of a graph's vertices that have a neighbor other than themselves, as
-// joined reports. There must be as many of them. rejected counts the draws of a vertex without a neighbor, or of one
-// drawn before. The error is that of joined.
+// joined reports. There must be as many of them. rejected counts the draws of vertices without a neighbor, and of
+// vertices that were drawn before. The error is that of joined.
 //
 // The keys are distinct (Graph500 specification 2.0, section "Sampling 64 search keys"). The draws are those of the
-// reference, so its roots are ours; if the reference runs out of draws and keeps a bad root, drawing continues here.
+// reference, so the roots are the same; if the reference runs out of draws and keeps a bad root, drawing continues
+// here.
 func DrawRoots(vertices int64, seed1, seed2 uint64, joined func([]graph.Vertex) ([]bool, error), wanted int) (
 	roots []graph.Vertex, rejected int, err error) {
 	drawn := make(map[graph.Vertex]bool, wanted)
@@ -44,8 +45,8 @@ func DrawRoots(vertices int64, seed1, seed2 uint64, joined func([]graph.Vertex) 
 	return roots, rejected, nil
 }
 
-// given are the vertices with these labels in the graph's file, which ascend with the vertices. The error, a ReadError
-// and a record.ErrUsage, names labels that no vertex has, or whose vertex has no neighbor.
+// given returns the vertices with these labels in the graph's file. Labels ascend with the vertices. The error, a
+// ReadError and a record.ErrUsage, names labels that no vertex has, or whose vertex has no neighbor.
 func (in *Input) given(labels []uint64, joined func([]graph.Vertex) ([]bool, error)) (roots []graph.Vertex, err error) {
 	label := in.made.Label
 	if label == nil {

@@ -23,9 +23,9 @@ import (
 //	for each graph:     make the tuples and draw the roots              (untimed)
 //	  for each engine:  construct the graph                             (kernel 1, timed once)
 //	    for each root:  search, validate and append to the journal      (kernel 2 or 3, timed)
-//	    energy loop:    search from the roots in turn while power is metered, if the plan asks for it
+//	    energy loop:    searches in a loop while power is metered, if the plan asks for it
 //
-// An engine that fails ends its own part only, and its searches are kept; such failures, and wrong searches, are in the
+// If an engine fails, only its part of the run ends, and its searches are kept. Failures and wrong searches are in the
 // Result. When ctx ends, the run stops in a state from which it can be resumed. The error is that of the run as a
 // whole: the store cannot be written, there is no memory for the tuples, or ctx has ended.
 func Execute(ctx context.Context, host Host, store *record.Store, progress Progress) (record.Result, error) {
@@ -245,7 +245,7 @@ func (r *run) did(in *Input, kind, engine string, since time.Time) {
 	}
 }
 
-// skip leaves out what remains of an engine on a graph or, without an engine, of the graph.
+// skip leaves out the rest of an engine's work on a graph or, without an engine, of all work on the graph.
 func (r *run) skip(id record.GraphID, engine string) {
 	if r.rest != nil {
 		r.rest.skip(id, engine)

@@ -18,7 +18,7 @@ import (
 const maxNotes = 3 // about wrong searches
 
 // searchAll searches from every root that earlier sessions have not searched from, and, between these searches, from
-// some roots drawn at random that nobody can know before: their times must be like those of the others.
+// some roots that are drawn at random, so that no engine can know them: their times must be like those of the others.
 func (e *engineRun) searchAll(ctx context.Context) (err error) {
 	roots, first := e.in.roots, len(e.done)
 	if first == len(roots) {
@@ -85,7 +85,7 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 	return nil
 }
 
-// drawnSearches is the number of searches from roots that nobody can know.
+// drawnSearches is the number of searches from roots that no engine can know.
 const drawnSearches = 4
 
 // searchAndCheck searches from a root, timed, and validates.
@@ -126,12 +126,12 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootR
 	}, nil
 }
 
-// maxWake is how long an engine is woken, but for the last call.
+// maxWake is the time after which no further call wakes an engine.
 const maxWake = 100 * time.Millisecond
 
-// wake makes untimed calls right before a timed one, until one takes no longer than the fastest before it and a tenth,
-// at most as many as the plan says: threads that have slept while the host validated need some calls until they run
-// where they ran before. They search from a vertex without neighbors, or once from another root if there is none.
+// wake makes untimed calls right before a timed one, until one takes at most 1.1 times as long as the fastest before
+// it. The plan limits their number. Threads that slept while the host validated need some calls until they run where
+// they ran before. These calls search from a vertex without neighbors, or once from another root if there is none.
 func (e *engineRun) wake(ctx context.Context) error {
 	root, limit := e.in.made.Isolated, e.plan.Wake
 	if int64(root) >= e.in.graph.Vertices {

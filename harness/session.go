@@ -245,7 +245,7 @@ func (s *localSession) PeakMemory() int64 {
 	return bytes
 }
 
-// gathering returns the part of the last call that was work of the host, for an engine of several processes.
+// gathering returns the part of the last call in which the host gathered results, for an engine of several processes.
 func (s *localSession) gathering() time.Duration {
 	if spread, ok := s.engine.(interface{ Gathering() time.Duration }); ok {
 		return spread.Gathering()

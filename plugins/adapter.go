@@ -46,7 +46,7 @@ type Built struct {
 		distance []float32) (searches int64, err error)
 
 	// Agree is for an engine of several processes. Each of them calls it before a search, with an error if it cannot
-	// search; if one of them has an error, it returns an error in all. nil: there are no others.
+	// search; if one of them has an error, Agree returns an error in all. It is nil in an engine of one process.
 	Agree func(error) error
 
 	// Free is called once, before another graph is built or when the engine is closed. It may be nil.
@@ -54,8 +54,8 @@ type Built struct {
 }
 
 // New returns an Engine, which is also a Repeater and a PathFinder, made of a description and a kernel 1. It does
-// everything that the contract asks for besides the two kernels: it checks options, roots, arrays and contexts, runs
-// the clock, and adds the engine's name to errors.
+// everything in the contract except the kernels: it checks options, roots, arrays and contexts, runs the clock, and
+// adds the engine's name to errors.
 //
 //	rpc.Serve(plugins.New(describe, build))
 func New(describe func() (Description, error), build Build) Engine {
@@ -216,7 +216,7 @@ func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.V
 	return t, CheckClock("a search", t.Elapsed, elapsed, elapsed) // the host checks how much is missing
 }
 
-// agree returns an error if this process or another one of the engine has one.
+// agree returns an error if this process or another process of the engine has one.
 func (a *adapter) agree(err error) error {
 	if a.graph.Agree != nil {
 		return a.graph.Agree(err)
@@ -224,7 +224,7 @@ func (a *adapter) agree(err error) error {
 	return err
 }
 
-// clearUnreached marks vertices as unreached, in both arrays or in the one that there is.
+// clearUnreached marks vertices as unreached, in one array or in both.
 func clearUnreached(parent []graph.Vertex, distance []float32) {
 	for i := range parent {
 		parent[i] = graph.Unreached
@@ -242,7 +242,7 @@ func (a *adapter) checkPaths(parent []graph.Vertex, distance []float32) error {
 	case a.graph.ShortestPaths == nil:
 		return fmt.Errorf("the graph has no weights: %w", ErrNotConstructed)
 	case len(parent) != len(distance):
-		return fmt.Errorf("%d parents and %d distances; want as many: %w", len(parent), len(distance), ErrParent)
+		return fmt.Errorf("%d parents and %d distances; want the same number: %w", len(parent), len(distance), ErrParent)
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (a *adapter) checkGraph() error {
 	return nil
 }
 
-// dropped frees the graph if the error of a kernel 2 says that it is gone.
+// dropped frees the graph if an error of kernel 2 says that it is lost.
 func (a *adapter) dropped(err error) error {
 	if errors.Is(err, ErrNotConstructed) {
 		err = errors.Join(err, a.free())

@@ -4,8 +4,8 @@ package plugins
 
 import "time"
 
-// Functions that combine the reports of ranks. Combinations of equally many ranks can be combined again: the time of a
-// whole call is the longest, other times are means over ranks, and counts are sums.
+// Functions that combine the reports of ranks. Combinations of the same number of ranks can be combined again: the time
+// of a whole call is the longest, other times are means over ranks, and counts are sums.
 
 // CombinePhases combines the phases of several ranks, which have the same phases.
 func CombinePhases(ranks [][]Phase) []Phase {
@@ -54,7 +54,7 @@ func CombineTraversals(ranks []Traversal) Traversal {
 	return all
 }
 
-// CombineConstructions combines the reports of kernel 1. Claims are those that all ranks make. Details are those of the
+// CombineConstructions combines the reports of kernel 1. A claim holds if all ranks make it. Details are those of the
 // first rank.
 func CombineConstructions(ranks []Construction) Construction {
 	all := ranks[0]

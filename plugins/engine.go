@@ -57,12 +57,12 @@ type Engine interface {
 	Close() error
 }
 
-// Repeater is an optional interface of engines: a loop of searches, in which the host measures the rate and the
-// energy. Repeat searches from roots[0], roots[1], ... and around again until duration has passed, and returns how many
-// searches it finished. It finishes the search it is in, so the loop ends a little late. Each search is the timed one
-// of Search and leaves its parents, in original labels, in memory of the engine; a root that comes again is searched
-// again. At the end the parents of the last search are written to parent, as by Search; the host validates them. When
-// ctx ends, the loop ends soon with ctx.Err().
+// Repeater is an optional interface of engines: a loop of searches, in which the host measures the rate and the energy.
+// Repeat searches from roots[0], roots[1], ..., over and over until duration has passed, and returns the number of
+// searches. It completes the last search, so the loop ends a little late. Each search is the timed one of Search and
+// leaves its parents, in original labels, in memory of the engine; a root that comes again is searched again, in full.
+// At the end the parents of the last search are written to parent, as by Search; the host validates them. When ctx
+// ends, the loop ends soon with ctx.Err().
 //
 // An engine behind a connection returns errors.ErrUnsupported if it has no such loop. Other errors are those of Search,
 // with ErrRoot for a root that is not a label of the tuples.
@@ -111,17 +111,17 @@ type Description struct {
 	Options     []Option `json:"-"`                 // that a user may set; a record has only the values
 	Memory      Memory   `json:"memory"`            // a graph that does not fit is refused
 	Limits      Limits   `json:"limits,omitzero"`   // a larger graph is refused before it is generated
-	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its clock,
-	// for graphs whose tuples fit into no memory. Such a result is not called compliant either.
+	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its
+	// clock, for graphs whose tuples do not fit into memory. Such a result is not called compliant.
 	MakesTuples bool `json:"makes_tuples,omitempty"`
 	// ShortestPaths says that the engine is a PathFinder. PathMemory is what kernel 3 needs besides Memory.
 	ShortestPaths bool   `json:"shortest_paths,omitempty"`
 	PathMemory    Memory `json:"path_memory,omitzero"`
 	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.
 	TakesDeviceTuples bool `json:"takes_device_tuples,omitempty"`
-	// Spreads says that the engine may be several processes, on one host or on several; its option ranks, of Kind Int, is
-	// their number. Each is an Engine with an Input.Place, gets the same calls at the same time, and exchanges data with
-	// the others by itself (docs/writing-an-engine.md).
+	// Spreads says that the engine may be several processes, on one host or on several; its option ranks, of Kind Int,
+	// is their number. Each is an Engine with an Input.Place, gets the same calls at the same time, and exchanges data
+	// with the others without the host (docs/writing-an-engine.md).
 	Spreads bool `json:"spreads,omitempty"`
 }
 
@@ -159,8 +159,9 @@ type Input struct {
 	Tuples []graph.Edge
 	// ShortestPaths asks for a graph for kernel 3 besides kernel 2.
 	ShortestPaths bool
-	// Weights are those of Tuples, in the same order and also in shared memory; nil without ShortestPaths. A weight is a
-	// number from 0 to graph.MaxWeight; -0 counts as 0. Parallel tuples may have different weights, and the least counts.
+	// Weights are the weights of Tuples, in the same order and also in shared memory; nil without ShortestPaths. A
+	// weight is a number from 0 to graph.MaxWeight; -0 counts as 0. Parallel tuples may have different weights, and the
+	// least counts.
 	Weights []float32
 	// Recipe is how Tuples was generated, for an engine with MakesTuples without a list.
 	Recipe *graph.Kronecker
@@ -199,7 +200,7 @@ func (p Place) Slot(v graph.Vertex) (slot int64, own bool) {
 }
 
 // DeviceTuples is a list in memory of a GPU that another process has allocated, in the order and the form of
-// Input.Tuples. It is there until Construct returns.
+// Input.Tuples. It exists until Construct returns.
 type DeviceTuples struct {
 	Handle []byte // opens the memory in other processes: a CUipcMemHandle of CUDA's driver
 	Count  int64  // of tuples
@@ -257,12 +258,12 @@ type Counter struct {
 	Value int64  `json:"value"`
 }
 
-// KernelLaunches is the counter of the kernels launched for a level; the first level has also those before the levels.
-// It assigns a profile to levels.
+// KernelLaunches is the counter of the kernels launched for a level; the first level also counts the launches before
+// the levels. With it, a profile can be divided among levels.
 const KernelLaunches = "kernel launches"
 
-// Phase is a named part of a time. If it is that of several ranks, Elapsed is their mean, Slowest the maximum, and
-// Bytes and Messages are sums.
+// Phase is a named part of a time. For several ranks, Elapsed is the mean, Slowest the maximum, and Bytes and Messages
+// are sums.
 type Phase struct {
 	Name     string        `json:"name"`
 	Elapsed  time.Duration `json:"elapsed_ns"`

@@ -22,12 +22,13 @@ const (
 	MaxText   = 1024    // bytes of any other text
 	MaxList   = 256     // elements of a list: options, choices, devices, details, phases
 	MaxRanks  = 4096    // in a Traversal
-	MaxLevels = 1 << 17 // in a Traversal, which reports none of more
+	MaxLevels = 1 << 17 // in a Traversal; one of a deeper search has no levels
 	MaxNumber = 1 << 53 // of nanoseconds, bytes or anything that is counted: JSON holds these exactly
 	MaxBits   = 64      // of a label
 )
 
-// fewLevels is the largest number of levels that is not compared with the number of reached vertices, which is counted.
+// fewLevels is the largest number of levels that is not compared with the number of reached vertices, because counting
+// these takes time.
 const fewLevels = 64
 
 // Check returns an error that names the first field of d with an impossible value.

@@ -36,14 +36,14 @@ type Option struct {
 
 	// A combination of options that does not fit is refused before a graph is generated.
 	Divides string `json:"divides,omitempty"` // Int: the name of an Int option that this one divides, unless it is 0
-	// NAME=VALUE or NAME=VALUE|VALUE, and what NAME needs: without these, this option keeps its default.
+	// NAME=VALUE or NAME=VALUE|VALUE: with other values of NAME, this option keeps its default.
 	Needs string `json:"needs,omitempty"`
 }
 
 // Bound makes a bound for Option.Min and Option.Max.
 func Bound(x float64) *float64 { return &x }
 
-// OptionError returns an error that wraps ErrOption without its text, which adds nothing to one that names the option.
+// OptionError returns an error that wraps ErrOption without its text: the error already names the option.
 func OptionError(format string, arguments ...any) error {
 	return optionError(fmt.Sprintf(format, arguments...))
 }
@@ -53,7 +53,7 @@ type optionError string
 func (e optionError) Error() string { return string(e) }
 func (e optionError) Unwrap() error { return ErrOption }
 
-// Check returns an error wrapping ErrOption, which says what o takes, if value is not a value of o.
+// Check returns an error if value is not a value of o. The error wraps ErrOption and says what o takes.
 func (o Option) Check(value string) error {
 	var err error
 	x := 0.0

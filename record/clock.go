@@ -27,8 +27,8 @@ const Nothing = "nothing"
 const wakeTime = 2.5e-3
 
 // Apart reports whether the times of a search on the engine's clock and on the host's, in seconds, differ by more than
-// the cost of a call and of moving the parents and a twentieth. The clocks of engines that are part of teps are not in
-// doubt: there it means that the call was delayed.
+// a twentieth plus the cost of a call and of moving the parents. The clocks of engines that are part of teps are
+// trusted: there a difference means that the call was delayed.
 func (e EngineSpec) Apart(c *Cost, engine, host float64) bool {
 	allowed := engine / 20
 	if e.Builtin != "" {
@@ -77,8 +77,8 @@ func (r Run) clockRules(t tally) []Check {
 // minConfirmed is the smallest ratio of the engine's times to those of the same searches in a loop on the host's clock.
 const minConfirmed = 0.8
 
-// confirmed reports whether a loop that the host timed took no longer than the engine's times say, or whether calls are
-// so cheap that their times say it.
+// confirmed reports whether the host's clock confirms the engine's: a loop that the host timed took no longer than the
+// engine's times say, or calls cost so little that the host can time each search.
 func (r Run) confirmed(search, cost float64) Check {
 	check := Check{Rule: "The host's clock confirms the engine's"}
 	switch c := r.Clock; {
@@ -123,8 +123,8 @@ func (r Run) unknownRoots(times []float64) Check {
 	return check
 }
 
-// CheckRate returns an error if a search in the loop took, on the average, less than half as long as the fastest of the
-// searches that were timed one by one. A loop of calls is timed by the host, and always right.
+// CheckRate returns an error if a search in the loop took on average less than half as long as the fastest of the
+// searches that were timed one by one. The host times a loop of calls itself, so that rate is always right.
 func (l *EnergyLoop) CheckRate(searches []RootRecord) error {
 	fastest := math.Inf(1)
 	for _, r := range searches {
@@ -137,8 +137,8 @@ func (l *EnergyLoop) CheckRate(searches []RootRecord) error {
 	return nil
 }
 
-// Confirms reports whether the loop took no longer than the same searches did one by one on the engine's clock, less
-// what it costs to call an engine and to move the parents once.
+// Confirms reports whether the loop took no longer than the same searches did one by one on the engine's clock, without
+// the cost of one call and of moving the parents once.
 func (l *EnergyLoop) Confirms(c *Cost) bool {
 	return l.Violation == "" && l.Expected >= minConfirmed*max(l.Elapsed-c.Call-c.Copy, l.Elapsed/2)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // comply checks the rules of Graph500 (specification 2.0) on the record of a run: input, roots, searches, validation,
-// clock, build, machine. What only the engine can know is quoted as its claim. Power is not a rule of Graph500.
+// clock, build, machine. Facts that only the engine can know are quoted as its claims. Power is not a rule of Graph500.
 func comply(m Manifest, r Run) Compliance {
 	r.Graph = cmp.Or(r.Graph, &GraphRecord{})
 	r.Description = cmp.Or(r.Description, &plugins.Description{})

@@ -22,7 +22,8 @@ type EnergyRecord struct {
 	Phases  []EnergyPhase `json:"phases,omitempty"`
 	After   *AfterLoop    `json:"after,omitempty"`
 	Meters  []Metered     `json:"meters,omitempty"`
-	// Absent has, without any meter, why each source has none, and otherwise the parts of the machine without a meter.
+	// Absent lists the parts of the machine without a meter. If there is no meter at all, it has the reason for each
+	// source.
 	Absent []power.Absence `json:"absent,omitempty"`
 
 	// Figures and Green are derived from the fields above and are not in the journal.
@@ -30,7 +31,7 @@ type EnergyRecord struct {
 	Green   *Green        `json:"green,omitempty"`   // absent without a loop
 }
 
-// Failed reports whether the measurement failed, which it does not without any meter.
+// Failed reports whether the measurement failed. A machine without a meter is not a failure.
 func (e *EnergyRecord) Failed() bool { return e != nil && e.Failure != "" }
 
 // Kinds of EnergyLoop.
@@ -39,7 +40,7 @@ const (
 	LoopByCalls  = "searches by calls" // one call per search: moving parents to the host is metered too
 )
 
-// EnergyLoop is the interval of the figures: searches from the roots of the run in turn, not validated.
+// EnergyLoop is the interval of the figures: searches from the roots of the run in random order, not validated.
 type EnergyLoop struct {
 	Kind     string  `json:"kind"`     // LoopByRepeat or LoopByCalls
 	Elapsed  float64 `json:"elapsed"`  // seconds on the host's clock, for energy and rate
@@ -223,7 +224,8 @@ func (f PowerFigure) Label() string {
 }
 
 // Headline returns the figure to show if there is room for one: measured before others, a system before its components,
-// GPUs before packages, sums before their parts. There is none if a meter is lost whose figure would come first.
+// GPUs before packages, sums before their parts. If a meter is lost whose figure would come first, there is no
+// headline.
 func (e *EnergyRecord) Headline() (PowerFigure, bool) {
 	if e == nil || len(e.Figures) == 0 {
 		return PowerFigure{}, false

@@ -16,7 +16,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Entry is one line of roots.jsonl. One of its pointers is set, or none for a kind of a newer version.
+// Entry is one line of roots.jsonl. Exactly one of its pointers is set; in an entry of a newer version, none may be.
 type Entry struct {
 	Engine string `json:"engine,omitempty"` // label; absent for Session and Graph
 	GraphID
@@ -34,7 +34,7 @@ type Entry struct {
 }
 
 // Confirmation says that the CPU has validated searches that the host's device had validated, and agreed. Only records
-// of teps/2.0 have it; RootRecord.Confirmed says so since.
+// of teps/2.0 have it; later ones have RootRecord.Confirmed.
 type Confirmation struct {
 	Roots []int   `json:"roots"` // their indexes
 	Time  float64 `json:"time"`  // that the run waited for it after the last search, seconds
@@ -55,7 +55,7 @@ type End struct {
 	Memory *PeakMemory `json:"memory,omitempty"` // nil: not known
 }
 
-// PeakMemory is the most memory that processes had, in bytes, by the system's account. It includes the tuples and the
+// PeakMemory is the most memory that processes had, in bytes, as the system counts it. It includes the tuples and the
 // parents that host and engine share, as far as a process has touched them.
 type PeakMemory struct {
 	Host   int64 `json:"host,omitempty"` // since the host began, so the most over all runs so far
@@ -214,7 +214,7 @@ func (r *Run) resume() {
 	}
 }
 
-// searched reports whether every root has been searched. A graph built after that serves the energy loop only.
+// searched reports whether every root has been searched. A graph that is built later is for the energy loop only.
 func (r *Run) searched() bool {
 	return r.Graph != nil && len(r.Roots) > 0 && len(r.Roots) == r.Graph.RootsFound
 }

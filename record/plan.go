@@ -173,7 +173,7 @@ func (p Plan) Check() error {
 	}
 	for i, k := range p.Kernels {
 		if k != BFS && k != SSSP || slices.Contains(p.Kernels[:i], k) {
-			return Usage("the kernels are %v; want different ones of bfs and sssp", p.Kernels)
+			return Usage("the kernels are %v; want bfs, sssp or both", p.Kernels)
 		}
 	}
 	if p.Cluster.Spans() {
@@ -279,8 +279,7 @@ const StandardInput = "-"
 
 const maxGraphName = 200 // bytes of GraphSpec.Name
 
-// GraphIDs are the graphs of the plan in the order in which they are searched, each followed by itself for another
-// kernel.
+// GraphIDs are the graphs of the plan in the order in which they are searched. A graph comes once for each kernel.
 func (p Plan) GraphIDs() (ids []GraphID) {
 	kernels := p.Kernels
 	if len(kernels) == 0 {
@@ -331,7 +330,7 @@ func (p Plan) Generator(id GraphID) (graph.Source, error) {
 	return graph.ParseSource(id.Source, p.Seed1, p.Seed2)
 }
 
-// AddGraph adds what --graph names: a generator, or the path of a file. A Kronecker graph with the plan's edge factor
+// AddGraph adds the value of --graph: a generator, or the path of a file. A Kronecker graph with the plan's edge factor
 // is one of its scales.
 func (p *Plan) AddGraph(text string) error {
 	switch {
@@ -367,7 +366,7 @@ var (
 	ErrNotWritten = errors.New("record not written")
 )
 
-// marked is an error of a kind that its text does not name.
+// marked is an error with a kind, for errors.Is, that its text does not name.
 type marked struct {
 	error
 	kind error

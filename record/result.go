@@ -18,8 +18,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Result is everything that a run measured; every report is made from one. Times are in seconds, sizes in bytes and
-// rates in tuples per second unless a name ends in another unit. A value that was not measured is absent.
+// Result has everything that a run measured. Every report is made from Results. Times are in seconds, sizes in bytes
+// and rates in tuples per second unless a name ends in another unit. A value that was not measured is absent.
 type Result struct {
 	Manifest
 	Runs []Run `json:"runs"` // in the order of the plan
@@ -58,8 +58,8 @@ type Run struct {
 	Description *plugins.Description `json:"description,omitempty"`
 	Options     map[string]string    `json:"options,omitempty"` // in effect: set or default
 	Graph       *GraphRecord         `json:"graph,omitempty"`
-	// Construction is kernel 1 of the graph that was searched: that of the last session that had searches to do. The
-	// next six are of its Kernel1.
+	// Construction is kernel 1 of the graph that was searched: it is from the last session that made searches. The next
+	// six are of its Kernel1.
 	Construction     *plugins.Construction `json:"construction,omitempty"`
 	ConstructWall    float64               `json:"construct_wall,omitempty"`
 	ConstructRepeats int                   `json:"construct_repeats,omitempty"`
@@ -67,8 +67,8 @@ type Run struct {
 	Hosts            []string              `json:"hosts,omitempty"`
 	Cost             *Cost                 `json:"cost,omitempty"`
 	Idle             float64               `json:"idle,omitempty"`
-	// Clock is the loop by which the host confirmed the engine's clock: nil for an engine that is part of teps, and for
-	// one that does not repeat searches.
+	// Clock is the loop by which the host confirmed the engine's clock: it is nil for engines that are part of teps,
+	// and for engines that do not repeat searches.
 	Clock *EnergyLoop  `json:"clock,omitempty"`
 	Drawn []RootRecord `json:"drawn,omitempty"` // searches from random roots, which do not count, as a check
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
@@ -131,7 +131,8 @@ type RootRecord struct {
 	// After is the processor time that the engine used from the return of the call to the end of validation, seconds.
 	After float64 `json:"after,omitempty"`
 
-	// ValidatedBy is the host's device that validated; empty: the CPU. Confirmed says that the CPU did, too, and agreed.
+	// ValidatedBy is the host's device that validated; empty: the CPU. Confirmed means that the CPU also validated, and
+	// agreed.
 	ValidatedBy string `json:"validated_by,omitempty"`
 	Confirmed   bool   `json:"confirmed,omitempty"`
 }

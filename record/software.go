@@ -117,7 +117,7 @@ var environmentNames = [...]string{
 // secret matches the names of variables that are never recorded.
 var secret = regexp.MustCompile(`(?i)PASS|SECRET|TOKEN|KEY|CREDENTIAL|AUTH|USER|COOKIE|URL`)
 
-// environmentOf selects the variables to record from a list like os.Environ's.
+// environmentOf selects the variables to record from a list in the form of os.Environ.
 func environmentOf(variables []string) map[string]string {
 	selected := map[string]string{}
 	for _, variable := range variables {

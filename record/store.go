@@ -174,8 +174,8 @@ func (s *Store) Result() (Result, error) { return replay(s.manifest, s.entries) 
 // Close releases the directory.
 func (s *Store) Close() error { return s.journal.Close() }
 
-// Discard removes the record of a run that has measured nothing, and its directory and the one around it, of all runs,
-// if they are empty then.
+// Discard removes the record of a run that has measured nothing. It also removes the run's directory and the directory
+// of all runs, if they are empty then.
 func (s *Store) Discard() {
 	for _, name := range []string{ResultFile, ManifestFile, JournalFile, OutputFile} {
 		_ = os.Remove(filepath.Join(s.dir, name))
@@ -289,7 +289,7 @@ func (s *Store) read() (r Result, err error) {
 	return r, nil
 }
 
-// These enclose the digest at the end of a line of the journal and of result.json.
+// Texts around the digest at the end of a line of the journal and of result.json.
 const (
 	lineDigest   = `,"digest":"`
 	lineEnd      = "\"}\n"
@@ -323,7 +323,7 @@ func (s *Store) checkDigest(result []byte) (digest string, err error) {
 func WriteFile(path string, data []byte) error {
 	err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
 	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
-		err = temporary.Err // its path means nothing to a reader
+		err = temporary.Err // without the temporary path, which means nothing to a user
 	}
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", path, err)

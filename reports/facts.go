@@ -17,7 +17,7 @@ import (
 //go:embed facts.tmpl
 var factsTemplate string
 
-// Functions returns the functions of templates. Texts from outside need name, sentence, engine or clean.
+// Functions returns the functions of templates. Texts from records must pass name, sentence, engine or clean.
 func Functions() template.FuncMap {
 	return template.FuncMap{
 		"name": Name, "sentence": Sentence, "engine": EngineName, "clean": Clean, "join": strings.Join, "joined": Joined,

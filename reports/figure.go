@@ -20,7 +20,7 @@ type Figure struct {
 // FigureWidth is the width of every figure in inches: two columns of a journal page.
 const FigureWidth = 6.8
 
-// NarrowWidth is their width on a phone, and where two stand side by side on paper.
+// NarrowWidth is the width of figures on a phone, and of two figures side by side on paper.
 const NarrowWidth = 3.7
 
 // Key is an entry of the legend: a line with its mark, or a block of color.
@@ -53,7 +53,7 @@ type Tick struct {
 	Label string
 }
 
-// Shape is a part of a panel: a Line, Mark, Bar, Box or Text. Places are in units of the axes, sizes in points.
+// Shape is a part of a panel: a Line, Mark, Bar, Box or Text. Positions are in units of the axes, sizes in points.
 type Shape any
 
 // About is the label of a shape's key in the legend, with which it can be hidden, and its text for a pointer. Bars
@@ -100,8 +100,8 @@ type Box struct {
 	About
 }
 
-// Text is a label. It is left out where it is wider than Room on the x axis (0: no limit). Its middle lies at At unless
-// Left is set; DX and DY move it by points.
+// Text is a label. It is left out if it is wider than Room on the x axis (0: no limit). At is its middle or, if Left is
+// set, its left end; DX and DY move it by points.
 type Text struct {
 	At     Point
 	Text   string
@@ -112,7 +112,7 @@ type Text struct {
 	DX, DY float64
 }
 
-// Note appends the notes that are not there yet.
+// Note appends the notes that the figure does not have.
 func (f *Figure) Note(notes ...string) {
 	for _, n := range notes {
 		if !slices.Contains(f.Notes, n) {
@@ -142,7 +142,7 @@ func Palette() []Color {
 	}
 }
 
-// Ink is for texts and axes, Faint for what is less important, Grid for lines behind the data, Paper for the ground,
+// Ink is for texts and axes, Faint for less important things, Grid for lines behind the data, Paper for the background,
 // Outside for the rest of a whole, and OnBar for texts on bars.
 func Ink() Color     { return Palette()[0] }
 func Faint() Color   { return Palette()[1] }
@@ -155,10 +155,10 @@ func OnBar() Color   { return Palette()[5] }
 func Series() []Color    { return Palette()[6:12] }
 func BarColors() []Color { return Palette()[6:] }
 
-// Fade lets a color through.
+// Fade makes a color translucent.
 func (c Color) Fade(alpha uint8) Color { return Color{c.RGB, c.Variable, alpha} }
 
-// Area is the color for the inside of what has c as its outline.
+// Area is the color for the inside of a shape whose outline is c.
 func (c Color) Area() Color { return c.Fade(0x48) }
 
 // Glyph is the form of a mark.

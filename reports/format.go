@@ -40,7 +40,7 @@ func Positive(n int) string {
 	return units.Integer(int64(n))
 }
 
-// Count is Integer for what an engine may have counted.
+// Count is Integer for a number that an engine may not have counted.
 func Count(c plugins.Count) string {
 	n, known := c.Get()
 	if !known {
@@ -76,7 +76,7 @@ func Quotient(a, b float64) string {
 // Percentage formats a part of a whole.
 func Percentage(part, whole float64) string {
 	percent := 100 * part / whole
-	if !Finite(percent) || whole <= 0 { // a damaged record can hold any two numbers
+	if !Finite(percent) || whole <= 0 { // a damaged record can have any two numbers
 		return Missing
 	}
 	return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
@@ -136,7 +136,7 @@ func Sentence(s string) string { return Clean(s, SentenceLength) }
 func EngineName(s string) string { return Cut(Sentence(s), NameLength/3, NameLength) }
 
 // Shorten cuts the texts that are wider than width columns, all at the same place, so that different texts stay
-// different. Where no single cut does that, it leaves out the names of options, and then cuts nothing more if need be.
+// different. If no single cut does that, it leaves out the names of options; if that does not help, it cuts nothing.
 func Shorten(width int, texts ...string) []string {
 	for head := -1; head < width; head++ {
 		whole := map[string]string{}
@@ -167,11 +167,11 @@ func Shorten(width int, texts ...string) []string {
 	return Shorten(width, plain...)
 }
 
-// optionName is the name of an option in that of a variant, such as cpu:threads=2.
+// optionName matches the name of an option in the name of a variant, such as cpu:threads=2.
 var optionName = regexp.MustCompile(`:[a-z0-9_-]+=`)
 
-// Cut replaces by an ellipsis what follows the first columns of a text that is wider than width columns. A text with
-// escape sequences stays as it is.
+// Cut shortens a text that is wider than width columns; the text then ends in an ellipsis. A text with escape sequences
+// stays as it is.
 func Cut(s string, head, width int) string {
 	if text.StringWidthWithoutEscSequences(s) <= width || strings.ContainsRune(s, '\x1b') {
 		return s
@@ -187,7 +187,7 @@ func Cut(s string, head, width int) string {
 	return string(runes[:i]) + "…" + string(runes[j:])
 }
 
-// FileName makes a name fit for a part of a file name: letters, digits, dots, dashes and underscores of ASCII.
+// FileName makes a name usable in the name of a file: letters, digits, dots, dashes and underscores of ASCII.
 func FileName(s string) string {
 	s = regexp.MustCompile(`[^A-Za-z0-9._-]`).ReplaceAllString(EngineName(s), "-")
 	if s = strings.Trim(s, ".-"); s == "" {
@@ -196,7 +196,7 @@ func FileName(s string) string {
 	return s
 }
 
-// Joined joins the parts that are known. Without any it returns Missing.
+// Joined joins the parts that are known, or returns Missing if there are none.
 func Joined(separator string, parts ...string) string {
 	known := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" || part == Missing })
 	if len(known) == 0 {
@@ -205,7 +205,8 @@ func Joined(separator string, parts ...string) string {
 	return strings.Join(known, separator)
 }
 
-// Unique returns the name, or with the first of 2, 3, ... after the separator that is not taken, and takes it.
+// Unique returns the name; if it is taken, the name with the separator and the first free number of 2, 3, .... It takes
+// the result.
 func Unique(taken map[string]bool, name, separator string) string {
 	out := name
 	for n := 2; taken[out]; n++ {

@@ -4,8 +4,9 @@
 // Package parts makes the figures and tables, plot draws figures, text and page write reports, and formats lists the
 // formats. Reports are made from records alone: nothing here measures or reads a file.
 //
-// Three rules apply everywhere. A value that was not measured is shown as missing, never as 0. A number looks official
-// only if the run is complete and no search broke a rule. Names come from engines and files, so every text is cleaned.
+// Three rules apply everywhere. A value that was not measured is shown as missing, never as 0. A number is shown as
+// official only if the run is complete and no search broke a rule. Names come from engines and files, so every text is
+// cleaned.
 package reports
 
 import (
@@ -40,7 +41,7 @@ type Report struct {
 	All []Summary
 }
 
-// Result is a record with a summary of each of its runs, under the name that a report of this record alone uses.
+// Result is a record with a summary of each of its runs. The names are those in a report of this record only.
 type Result struct {
 	record.Result
 	Runs []Summary
@@ -84,15 +85,15 @@ func New(references []Reference, records ...record.Result) (Report, error) {
 	return r, nil
 }
 
-// NoDigest says which records have no digest. It is empty without such records.
+// NoDigest says which records have no digest, or is empty if all have one.
 func NoDigest(ids ...string) string {
 	switch n := len(ids); n {
 	case 0:
 		return ""
 	case 1:
-		return "Record " + Name(ids[0]) + " has no digest: nothing shows that it is as it was written."
+		return "Record " + Name(ids[0]) + " has no digest: nothing shows that it is unchanged."
 	default:
-		return fmt.Sprintf("%d records have no digest, such as %s: nothing shows that they are as they were written.", n,
+		return fmt.Sprintf("%d records have no digest, such as %s: nothing shows that they are unchanged.", n,
 			Name(ids[0]))
 	}
 }
@@ -102,7 +103,7 @@ func mark(i int) string { return "[" + strconv.Itoa(i+1) + "]" }
 // Name is the id of the record.
 func (r Result) Name() string { return Name(r.ID) }
 
-// FactLine says of a record when, where and how it was made.
+// FactLine says when, where and how a record was made.
 func (r Result) FactLine() string {
 	m := r.Machine
 	cores := ""

@@ -15,8 +15,8 @@ import (
 )
 
 // Published results that a report can show next to measured ones are in references/, one file for each publication,
-// with the place of every number in it. They are drawn in gray with hollow marks, have a table of their own that says
-// how their authors counted, and appear only if asked for.
+// with the place of every number in it. They are drawn in gray with hollow marks, have a separate table that says how
+// their authors counted, and appear only on request.
 
 //go:embed references/*.json
 var referenceFiles embed.FS
@@ -33,7 +33,7 @@ type Reference struct {
 	Rows     []ReferenceRow `json:"rows"`
 }
 
-// ReferenceRow is one number or range of numbers, in GTEPS and MTEPS/W. Zero stands for what is not given.
+// ReferenceRow is one number or range of numbers, in GTEPS and MTEPS/W. Zero stands for a value that is not given.
 type ReferenceRow struct {
 	Where        string  `json:"where"`                // table, figure or section
 	System       string  `json:"system"`               // the hardware
@@ -56,7 +56,7 @@ type ReferenceRow struct {
 }
 
 // References returns the publications of these names, in the order of the names; "all" stands for every one. A name may
-// end in a colon and a text: only rows whose system contains it remain. The error names those that there are.
+// end in a colon and a text: only rows whose system contains it remain. The error names the known ones.
 func References(names ...string) ([]Reference, error) {
 	files, err := fs.Glob(referenceFiles, "references/*.json")
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 )
 
 // Summary is what one engine measured on one graph: one run, or the repeats of a variant, which agree in engine,
-// options, build, machine and input. Every number of a report is from here. Those of a variant are medians over the
-// repeats that have a result (of two, their mean), and its roots are those of all these repeats.
+// options, build, machine and input. All numbers of a report come from Summaries. Those of a variant are medians over
+// the repeats that have a result (of two, their mean), and its roots are those of all these repeats.
 type Summary struct {
 	record.Run
 	Label   string
 	Machine string          // host and processor
 	Build   string          // the checksum of an engine's program, or the commit or program of teps
 	Key     RowKey          // of its row in tables
-	Repeats []record.Result // its runs, each alone in its record
+	Repeats []record.Result // its runs, each in a record of one run
 	Rated   []record.Run    // those with a result, slowest first
 	Planned int             // number of runs, with a result or without
 	Worst   Verdict         // that of the worst run
@@ -33,7 +33,7 @@ type Summary struct {
 	graph   string          // the cut name of its graph
 }
 
-// Of sums up runs of an engine on one graph, each alone in its record, under the names that s has.
+// Of sums up runs of an engine on one graph, each in a record of one run, under the names of s.
 func (s Summary) Of(repeats ...record.Result) Summary {
 	var rated []record.Run
 	s.Repeats, s.Planned = repeats, len(repeats)
@@ -54,7 +54,7 @@ func (s Summary) Of(repeats ...record.Result) Summary {
 	return s
 }
 
-// Over takes the numbers from runs that have a result, which may lack their roots.
+// Over takes the numbers from runs that have a result. These runs may lack their roots.
 func (s Summary) Over(rated []record.Run) Summary {
 	s.Rated = slices.SortedStableFunc(slices.Values(rated), func(a, b record.Run) int {
 		return cmp.Compare(a.Statistics.TEPS.Mean, b.Statistics.TEPS.Mean)
@@ -83,7 +83,7 @@ func (s Summary) Peak() record.PeakMemory { return *cmp.Or(s.Run.Memory, &record
 // noNumbers removes the numbers of a variant without a result.
 func (s *Summary) noNumbers() { s.Statistics, s.Construction, s.Energy, s.Roots = nil, nil, nil, nil }
 
-// average replaces the numbers of the run by medians over all that are rated.
+// average replaces the numbers of the run by medians over all rated runs.
 func (s *Summary) average() {
 	var times, rates []record.Spread
 	var kernel1 []float64
@@ -115,7 +115,8 @@ func (s *Summary) average() {
 	}
 }
 
-// medians is the first of all with the median over all of each number. numbers returns places in its argument, a copy.
+// medians is a copy of the first of all in which each number is the median over all. numbers returns places in its
+// argument, a copy.
 func medians[T any](all []T, numbers func(*T) []*float64) T {
 	out := all[0]
 	places := numbers(&out)
@@ -156,7 +157,7 @@ func medianFigure(f record.PowerFigure, all []record.PowerFigure) record.PowerFi
 const labelWidth = 30
 
 // summaries sums up each run under the name of its engine, with the mark of its record among several. Engines whose
-// names look the same once cleaned get a number.
+// cleaned names are equal get a number.
 func summaries(records ...record.Result) (out []Summary) {
 	type origin struct {
 		record int
@@ -210,7 +211,7 @@ func (s Summary) Version() string {
 	return EngineName(s.Description.Version)
 }
 
-// BuildName is the build in a word.
+// BuildName is a short name of the build.
 func (s Summary) BuildName() string {
 	commit, dirty := strings.CutSuffix(Clean(s.Build, SentenceLength), "+dirty")
 	word := []rune(commit)

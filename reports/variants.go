@@ -12,7 +12,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// Sorted orders runs by graph, as they come first, scales before others, and on each graph the fastest first.
+// Sorted orders runs by graph, and on each graph the fastest first. Scales come before other graphs, which keep their
+// order.
 func Sorted(runs []Summary) []Summary {
 	var graphs []record.GraphID
 	for _, run := range runs {
@@ -72,7 +73,7 @@ func (r Report) Variants() (out []Summary) {
 	return out
 }
 
-// differences are what distinguishes a run from those of variants with the same name.
+// differences describes how a run differs from the runs of variants with the same name.
 func differences(s Summary, variants []Summary) string {
 	name := func(s Summary) string { return strings.Split(s.Label, " #")[0] }
 	mine, differs := s.traits(), map[string]bool{}
@@ -94,7 +95,7 @@ func differences(s Summary, variants []Summary) string {
 	return Joined(", ", out...)
 }
 
-// traits are what variants of one name may differ in, by the words before the value.
+// traits are the values in which variants of one name may differ, by the words before the value.
 func (s Summary) traits() map[string]string {
 	t := map[string]string{"on ": s.Machine, "build ": s.BuildName(), "version ": s.Version()}
 	if s.Source == "" {

@@ -69,8 +69,8 @@ func (s Summary) Delayed() (n int, many bool) {
 	return n, 20*n > len(s.Roots)
 }
 
-// LevelFaults counts the searches whose levels reports leave out, with the reason for the first. It is empty without
-// such searches.
+// LevelFaults counts the searches whose levels reports leave out, with the reason for the first one. It is empty if
+// there are none.
 func LevelFaults(s Summary) string {
 	n, first := 0, ""
 	for _, root := range s.Roots {
@@ -156,7 +156,7 @@ func (s Summary) ValidRoots() int {
 	return s.Count(func(root record.RootRecord) bool { return root.Validated && !root.Broken() })
 }
 
-// Unofficial says why a run has no official numbers; empty: it has them.
+// Unofficial says why a run has no official numbers, or is empty if it has them.
 func (s Summary) Unofficial() string {
 	v, x := s.Verdict(), s.Statistics
 	switch {
@@ -182,7 +182,7 @@ func RootLabel(root record.RootRecord) string {
 	return strconv.FormatInt(int64(root.Root), 10)
 }
 
-// Headline says first what is wrong with a record, then names its best run that is a result. Without one it says why.
+// Headline says what is wrong with a record, and then names its best run that is a result, or says why there is none.
 type Headline struct {
 	Faults  []Verdict // of runs without a result, wrong ones first; each names its engine
 	Rate    string    // GTEPS; empty without a result
@@ -195,7 +195,7 @@ type Headline struct {
 
 const maxFaults = 5
 
-// Best is the place of the fastest run whose numbers are a result; -1 without one.
+// Best is the index of the fastest run whose numbers are a result, or -1.
 func (r Result) Best() int {
 	best := -1
 	for i, run := range r.Runs {

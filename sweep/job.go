@@ -55,7 +55,7 @@ func (j *Job) Graph() record.GraphID { return j.Plan.GraphIDs()[0] }
 // notInFileNames matches characters that some systems or shells refuse in the name of a file.
 var notInFileNames = regexp.MustCompile(`[^a-zA-Z0-9._=-]`)
 
-// name names the job's directory. The name ends in a checksum of everything that makes two measurements the same: the
+// name returns the name of the job's directory. It ends in a checksum of everything that identifies a measurement: the
 // plan with the engine's options and the checksum of its program, the engine's version, the repeat, the build of teps
 // and the machine. A change of any of these is another job.
 func (j *Job) name(version string, software record.Software, machine machine.Machine) error {
@@ -82,7 +82,7 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 	return nil
 }
 
-// look sets the State to that of the job's record in dir.
+// look sets the State from the job's record in dir.
 func (j *Job) look(dir string) {
 	path := filepath.Join(dir, j.Folder)
 	_, err := os.Stat(filepath.Join(path, record.ResultFile))
@@ -97,7 +97,7 @@ func (j *Job) look(dir string) {
 	j.keep(result.Runs[0])
 }
 
-// keep sets the State to that of a run, and the Reason to why it has no valid result.
+// keep sets the State from a run, and the Reason why it has no valid result.
 func (j *Job) keep(run record.Run) {
 	j.State = Done
 	switch {

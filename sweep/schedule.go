@@ -126,7 +126,7 @@ func (s *Schedule) Bad() []*Job {
 	return slices.DeleteFunc(slices.Clone(s.Jobs), func(j *Job) bool { return !j.State.Bad() })
 }
 
-// checkMemory refuses the first job that needs more memory than there is.
+// checkMemory returns an error for the first job that needs more memory than is available.
 func (s *Schedule) checkMemory(ctx context.Context) error {
 	available, source, err := machine.AvailableMemory(ctx)
 	todo := s.ToDo()
@@ -186,12 +186,12 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 	return nil
 }
 
-// measure measures one job. What an earlier, interrupted measurement has left is removed: a run that was continued has
-// built its graph twice and does not comply with the benchmark.
+// measure measures one job. It removes the rest of an interrupted measurement, because a run that is continued builds
+// its graph twice and is not compliant.
 func (s *Schedule) measure(ctx context.Context, host harness.Host, command []string, j *Job, in *harness.Input,
 	progress harness.Progress) (err error) {
 	path := filepath.Join(s.Dir, j.Folder)
-	// Without its result a directory counts as interrupted, even if removing the rest is cut short.
+	// The result goes first: without it the directory counts as interrupted, even if the removal is not completed.
 	err = os.Remove(filepath.Join(path, record.ResultFile))
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = os.RemoveAll(path)

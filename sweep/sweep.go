@@ -30,13 +30,13 @@ type Engine struct {
 	Labeled bool              // the user has given the name: only options with several values are added to it
 }
 
-// Values are those that one option takes, one after the other.
+// Values are the values that an option takes, one after the other.
 type Values struct {
 	Option string
 	Values []string
 }
 
-// MaxJobs bounds a sweep; more are likely a mistake.
+// MaxJobs is the maximum size of a sweep; a larger number is probably a mistake.
 const MaxJobs = 10_000
 
 // variants returns every engine with every combination of its options, in the order of the file.

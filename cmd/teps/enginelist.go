@@ -65,7 +65,7 @@ their measured cost.`,
 	return c
 }
 
-// listedEngine is what `teps engines` prints of an engine.
+// listedEngine has the facts that `teps engines` prints about an engine.
 type listedEngine struct {
 	record.EngineSpec
 	Found       string               `json:"found"` // built in, next to teps, or by its path

@@ -71,7 +71,7 @@ standard input, or a generator:
 	return c
 }
 
-// graphFacts is what --json prints. Fields that may be missing are those of files.
+// graphFacts has the facts that --json prints. Optional fields are those of files.
 type graphFacts struct {
 	Source      string       `json:"source"`
 	FileFormat  files.Format `json:"file_format,omitempty"`

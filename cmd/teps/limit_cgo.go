@@ -10,7 +10,7 @@ package main
 #include <sys/resource.h>
 
 // The runtimes of Go and C reserve more address space than they use. Under a limit they fail with pages of traces,
-// often before main. This runs before them.
+// often before main. This function runs earlier.
 __attribute__((constructor)) static void check_address_space(void) {
 	const rlim_t needed = (rlim_t)2 << 30;
 	struct rlimit limit;

@@ -87,7 +87,7 @@ func named(text, name string) string {
 
 const module = "github.com/tepsbench/teps"
 
-// contract matches the modules that an engine in Go is built of, besides teps.
+// contract matches the modules that an engine in Go needs besides teps.
 var contract = regexp.MustCompile(`^(github\.com/(hashicorp/(go-hclog|go-plugin|yamux)|fatih/color|golang/protobuf|` +
 	`mattn/go-(colorable|isatty)|oklog/run)|golang\.org/x/(net|sys|text)|google\.golang\.org/.*)$`)
 

@@ -131,7 +131,7 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	return p, err
 }
 
-// readRoots returns the labels in a file, one a line. Empty lines and what follows a # do not count.
+// readRoots returns the labels in a file, one a line. It ignores empty lines, and comments that begin with #.
 func readRoots(path string) (labels []uint64, err error) {
 	data, err := regular.Read(path, 1<<25)
 	if err != nil {

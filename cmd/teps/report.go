@@ -139,8 +139,9 @@ func loadRuns(args []string) (dirs []string, all []record.Result, err error) {
 	return dirs, all, nil
 }
 
-// show prints the official text first, because the disk may be full, except to a terminal, draws the run into its
-// directory, and ends with a table on stderr. A quiet one prints what is wrong with the run, and nothing else.
+// show prints the official text unless standard output is a terminal, draws the run into its directory, and ends with a
+// table on standard error. The text comes first, because the disk may be full. If quiet is set, show prints only what
+// is wrong with the run.
 func show(c *cobra.Command, dir string, references []reports.Reference, result record.Result, quiet bool) error {
 	report, err := reports.New(references, result)
 	if err != nil {

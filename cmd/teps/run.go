@@ -74,7 +74,7 @@ or a search is wrong.
 	return c
 }
 
-// generators lists what --graph takes.
+// generators lists the generators that --graph takes.
 func generators() string {
 	return strings.Join(each(graph.Generators(), func(g graph.Generator) string {
 		return fmt.Sprintf("  %-28s%s", g.Form, g.About)
@@ -126,8 +126,8 @@ func (f *runFlags) continueRun(c *cobra.Command, host *processes) error {
 	})
 }
 
-// execute runs a plan into the store of open, which it calls after checking that the plan can run here. note is shown
-// before the run; empty: none.
+// execute checks that a plan can run here, and then runs it into the store that open returns. note is shown before the
+// run, unless it is empty.
 func (f *runFlags) execute(c *cobra.Command, host *processes, plan record.Plan, note string,
 	open func(machine.Machine) (*record.Store, error)) error {
 	ctx, progress := c.Context(), newProgress(c.ErrOrStderr(), f.quiet)

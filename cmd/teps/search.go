@@ -76,7 +76,7 @@ unless the file has them (docs/kernel3.md).`,
 	return c
 }
 
-// writeFound writes a result to a file, which it completes or does not make, or to standard output.
+// writeFound writes a result to standard output or to a file. After an error there is no file.
 func writeFound(c *cobra.Command, out string, found harness.Found) error {
 	if out == "-" {
 		return printFound(c.OutOrStdout(), found)

@@ -116,8 +116,8 @@ func reasonsOf(bad []*sweep.Job) (lines []string) {
 	return lines
 }
 
-// variantOf sums up the jobs of an engine on a graph. Its state is the worst of theirs, with the number of jobs in it
-// unless all are.
+// variantOf sums up the jobs of an engine on a graph. Its state is the worst state of a job, with the number of jobs in
+// that state unless it is all of them.
 func variantOf(jobs []*sweep.Job, withMemory bool) reports.Summary {
 	id := jobs[0].Graph()
 	v := reports.Summary{Label: reports.Joined(" ", jobs[0].Engine().Name, string(id.Kernel)),
@@ -186,7 +186,7 @@ type sweepFile struct {
 	Plan    planFlags     `yaml:",inline"`
 }
 
-// engineEntry is an engine: a text as --engine takes it, or a mapping.
+// engineEntry is an engine: a text in the form of --engine, or a mapping.
 type engineEntry struct {
 	Name string       `yaml:"name"`
 	Set  optionValues `yaml:"set"`

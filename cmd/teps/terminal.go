@@ -113,7 +113,7 @@ func (p *progress) End(summary string, err error) {
 	p.name = ""
 }
 
-// erase returns what empties the line of a terminal.
+// erase returns the control sequence that empties the line of a terminal.
 func (p *progress) erase() string {
 	if p.columns == nil {
 		return ""

@@ -26,7 +26,7 @@ import (
 // archive is the error of reading an archive without Options.member.
 type archive struct{ members []string } // the files in it; a graph may have several
 
-// Error suggests the graph with the shortest name; those that belong to it have longer ones.
+// Error suggests the file with the shortest name, because files that belong to a graph have longer names.
 func (a *archive) Error() string {
 	name := "FILE"
 	for _, m := range a.members {

@@ -165,7 +165,7 @@ func (l *serialized) read(kind entryKind) error {
 	return l.parallel(blocks{record: int(l.bytes), limit: l.entries * l.bytes, parse: parse})
 }
 
-// readOffsets returns the offsets of the lists, which next reads. It allocates memory only for those that the file
+// readOffsets returns the offsets of the lists, which next reads. It allocates memory only for offsets that the file
 // contains.
 func (l *serialized) readOffsets(next func(v int64) (int64, error)) ([]int64, error) {
 	var offsets []int64

@@ -37,7 +37,7 @@ type blocks struct {
 	exact  bool  // each record is a tuple
 	limit  int64 // bytes to read, or -1 for all; the file must have that many
 	line   int   // bytes of a line; 0: maxLine
-	// split, unless nil, replaces input.split.
+	// split replaces input.split, unless it is nil.
 	split func(ctx context.Context, send func(*block) bool) error
 	// next, unless nil, is called for each block in the order of the file and returns its state.
 	next func(b *block) int64
@@ -98,7 +98,7 @@ func (in *input) parallel(b blocks) error {
 	for block := range order {
 		r := <-block.result
 		if err != nil {
-			continue // until those that read have noticed
+			continue // until the reading goroutines have noticed
 		}
 		if err = r.err; err == nil && !b.exact {
 			if len(block.weight) > 0 {

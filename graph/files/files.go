@@ -190,7 +190,7 @@ func (g *Graph) Weights(dst []float32) bool {
 	return g.weighted
 }
 
-// Name and the methods below are those of graph.Source.
+// Name and the methods below implement graph.Source.
 func (g *Graph) Name() string    { return g.name }
 func (g *Graph) Vertices() int64 { return g.Info.Vertices }
 func (g *Graph) Tuples() int64   { return g.Info.Tuples }

@@ -107,8 +107,8 @@ func formatOfName(name string) Format {
 // ErrUnknownFormat is the error of a file that needs Options.Format.
 var ErrUnknownFormat = errors.New("neither the name nor the content says the format of the file")
 
-// detect determines the format from the first bytes of the content. What may be METIS is of no format for it, because
-// it may be an edge list as well.
+// detect determines the format from the first bytes of the content. It does not recognize METIS, because such a file
+// may also be an edge list.
 func (in *input) detect() (Format, error) {
 	head, err := in.r.Peek(detectBytes)
 	if len(head) == 0 && err != nil {

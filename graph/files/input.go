@@ -113,7 +113,7 @@ const (
 	maxXZ       = 64 << 20  // the dictionary of xz, in bytes: as much as xz -9 uses
 )
 
-// decompress replaces in.r by a reader of what it holds, if that is compressed.
+// decompress replaces in.r by a reader of the decompressed content, if the content is compressed.
 func (in *input) decompress() (err error) {
 	var z io.Reader
 	name, raw := "", in.r
@@ -158,7 +158,7 @@ func (in *input) decompress() (err error) {
 	return nil
 }
 
-// members reads all members of a gzip file. As for gzip(1), zeros may follow them, and nothing else.
+// members reads all members of a gzip file. Only zeros may follow them, as for gzip(1).
 type members struct {
 	z   *gzip.Reader
 	raw *bufio.Reader
@@ -262,7 +262,7 @@ type contentError struct{ text string }
 
 func (e *contentError) Error() string { return e.text }
 
-// named puts the name of the file in front of an error, unless the error of the system has it.
+// named puts the name of the file before an error, unless an error of the system has the name.
 func named(name string, err error) error {
 	var content *contentError
 	switch {

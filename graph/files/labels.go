@@ -93,8 +93,8 @@ func (c *collected) label(v graph.Vertex) uint64 {
 	return c.large[v-firstLarge]
 }
 
-// Labels are dense if they are below a small number or a small multiple of the tuples, so that memory for every vertex,
-// some 20 bytes, does not take much more than the tuples.
+// Labels are dense if they are below a small number or a small multiple of the tuples, so that the memory of all
+// vertices, about 20 bytes each, is not much larger than that of the tuples.
 const (
 	fewLabels     = 1 << 16
 	labelsByTuple = 8

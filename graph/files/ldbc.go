@@ -98,7 +98,7 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 	}})
 }
 
-// lines are those of an edge list, with weights if these are wanted and the first line has one.
+// lines parses lines of an edge list, with weights if these are requested and the first line has one.
 func (in *input) lines() *pairs {
 	lines := in.edgeLines()
 	if head, _ := in.r.Peek(4 << 10); in.wantWeights {

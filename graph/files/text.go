@@ -62,8 +62,8 @@ func number(text []byte, i int) (n uint64, next int) {
 	return n, next
 }
 
-// leadingDigits returns the number that up to eight characters begin with, the first one in the low byte, and its
-// number of digits, without branches (Lemire, "Number Parsing at a Gigabyte per Second", 2021, section 6).
+// leadingDigits returns the number that up to eight characters begin with, the first one in the low byte, and the
+// number of its digits, without branches (Lemire, "Number Parsing at a Gigabyte per Second", 2021, section 6).
 func leadingDigits(characters uint64) (n uint64, digits int) {
 	const each = 0x0101010101010101 // 1 in every byte
 	d := characters ^ '0'*each
@@ -157,11 +157,11 @@ type pairs struct {
 	limit    uint64 // vertices below it need no call of other
 	// other returns the tuple of vertices from limit on, or an error. The line begins at start.
 	other func(b *block, start int, u, v uint64) (graph.Edge, error)
-	// wrong returns the error of a malformed line.
+	// wrong returns the error for a malformed line.
 	wrong func(b *block, start int) error
 }
 
-// skipSeparator skips what separates two fields.
+// skipSeparator skips the separator of two fields.
 func (p *pairs) skipSeparator(text []byte, i int) int {
 	if i = skipBlanks(text, i); p.list && i < len(text) && text[i] == ',' {
 		return skipBlanks(text, i+1)

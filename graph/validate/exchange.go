@@ -27,7 +27,7 @@ type Exchange interface {
 	Min(values []int64) error
 }
 
-// ErrOtherPart is the error of a part that stopped because another one failed, whose error has the reason.
+// ErrOtherPart is the error of a part that stopped because another part failed. The error of that part has the reason.
 var ErrOtherPart = errors.New("another part of the validator stopped")
 
 // fail keeps the first error of the work since the last reduction. The next one returns it.
@@ -37,8 +37,8 @@ func (p *Part) fail(err error) {
 	}
 }
 
-// sum adds up values over the parts. It ends a step of work: if that of a part failed, or its context ended, all parts
-// return an error, and none of them sends what the work made.
+// sum adds up values over the parts. It ends a step of work: if the work of a part failed, or its context ended, all
+// parts return an error, and none of them sends its results.
 func (p *Part) sum(ctx context.Context, values ...*int64) error {
 	return p.reduce(ctx, p.exchange.Sum, values)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // These methods describe a broken rule, on one thread and in order, so that the message does not depend on the division
-// of work. If they find nothing wrong, the array has changed since.
+// of work. If they find nothing wrong, the array has changed after the validation.
 
 func (s *search) explainTree() error {
 	if p := s.parent[s.root]; p != s.root {

@@ -36,7 +36,7 @@ func (v *Validator) Isolated(context.Context) (graph.Vertex, error) {
 	return graph.Vertex(v.vertices), nil
 }
 
-// CountJoined is that of Validator, and collective.
+// CountJoined is Validator.CountJoined for all parts, and collective.
 func (p *Part) CountJoined(ctx context.Context) (int64, error) {
 	n := int64(0)
 	for _, word := range p.joined {

@@ -22,7 +22,7 @@ func ServeAccelerator(a plugins.Accelerator) {
 
 type accelerator struct{ plugins.Accelerator }
 
-var errNotAnEngine = fmt.Errorf("this program works for the host and searches nothing; name it as the host's device, "+
+var errNotAnEngine = fmt.Errorf("this program makes tuples and validates for the host; name it as the host's device, "+
 	"not as an engine: %w", plugins.ErrUnavailable)
 
 func (accelerator) Construct(context.Context, plugins.Input) (plugins.Construction, error) {

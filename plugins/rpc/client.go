@@ -58,7 +58,8 @@ var (
 // PID returns the process ID of the engine.
 func (c *Client) PID() int { return c.process.started().PID() }
 
-// Freeze stops the engine's process until Thaw or the next call, so that it changes nothing after a call has returned.
+// Freeze stops the engine's process until Thaw or the next call, so that it cannot change data after a call has
+// returned.
 func (c *Client) Freeze() { c.frozen.Store(true); c.process.started().Freeze() }
 
 // Thaw ends Freeze.
@@ -68,7 +69,7 @@ func (c *Client) Thaw() {
 	}
 }
 
-// Checksum returns the SHA-256 of the engine's file, a program or a library, in hex, from when the engine was started.
+// Checksum returns the SHA-256 of the engine's file, a program or a library, in hex, as of the start of the engine.
 func (c *Client) Checksum() string { return c.file.sum }
 
 // Tuples is Host.Tuples of the client's host.
@@ -97,8 +98,8 @@ func (c *Client) PrivateMemory() (bytes int64, known bool) {
 	return (resident - shared) * int64(os.Getpagesize()), true
 }
 
-// Describe implements plugins.Engine. An engine that does not answer for as long as it may take to start is killed, and
-// the host does not open it again.
+// Describe implements plugins.Engine. An engine that does not answer within the limit for its start is killed, and the
+// host does not open it again.
 func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 	limit := c.host.limits.start
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it may take at most %v", limit))
@@ -177,9 +178,9 @@ func (c *Client) Repeat(
 	}, searchesFromWire)
 }
 
-// Close implements plugins.Engine. It cancels a running call, closes the engine and always ends its process. It
-// returns the engine's error, how its process has ended if no call has returned that, or one that wraps ErrChecksum if
-// the engine's file has changed since.
+// Close implements plugins.Engine. It cancels a running call, closes the engine and always ends its process. It returns
+// the engine's error; or how its process has ended, if no call has returned that; or an error that wraps ErrChecksum if
+// the engine's file has changed since its start.
 func (c *Client) Close() (err error) {
 	c.host.mu.Lock()
 	again := c.open.Err() != nil
@@ -210,7 +211,7 @@ func (c *Client) Close() (err error) {
 }
 
 // disconnect makes go-plugin end the process and the connection, and kills the process if that takes too long. A
-// process that cannot even be killed, because it hangs inside a driver, is left to the system.
+// process that cannot be killed, because it hangs inside a driver, is left to the system.
 func (c *Client) disconnect() {
 	done := make(chan struct{})
 	go func() {
@@ -232,8 +233,8 @@ func (c *Client) disconnect() {
 	}
 }
 
-// An engine learns of the end of a call's context by a Cancel message and answers the call itself. Only an engine that
-// does not is killed, with its process group.
+// A Cancel message informs the engine that a call's context has ended, and the engine answers the call. An engine that
+// does not answer is killed, with its process group.
 
 // exchange makes a call, unless another one is running, and reads its answer. Close may end it.
 func exchange[Q proto.Message, W, T any](ctx context.Context, c *Client,
@@ -264,8 +265,8 @@ func exchange[Q proto.Message, W, T any](ctx context.Context, c *Client,
 	return read(reply)
 }
 
-// watched makes a call and returns the engine's error, or what has happened to the engine. The call of a part is made
-// even if ctx has ended: the engine's processes agree on an error.
+// watched makes a call and returns the engine's error, or an error that says what happened to the engine. The call of a
+// part is made even if ctx has ended: the engine's processes agree on an error.
 func (c *Client) watched(ctx context.Context, do func(ctx context.Context) error) error {
 	if err := ctx.Err(); err != nil && !c.part {
 		return err

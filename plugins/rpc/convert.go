@@ -40,7 +40,7 @@ func (codec) Unmarshal(data []byte, v any) error {
 	return proto.Unmarshal(data, dynamicpb.NewMessage(message.ProtoReflect().Descriptor()))
 }
 
-// each converts the elements of a list. The result for an empty list is nil.
+// each converts the elements of a list. An empty list becomes nil.
 func each[A, B any](list []A, convert func(A) B) []B {
 	if len(list) == 0 {
 		return nil
@@ -184,8 +184,8 @@ func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
 	}
 }
 
-// traversalFromWire needs the parents that a kernel 2 has written; for kernel 3, and for one of several processes of an
-// engine, they are nil.
+// traversalFromWire checks the report against the parents that kernel 2 has written. For kernel 3, and for one of
+// several processes of an engine, they are nil.
 func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Traversal, error) {
 	traversal := plugins.Traversal{
 		Elapsed: time.Duration(t.GetElapsedNs()), Phases: each(t.GetPhases(), phaseFromWire),
@@ -264,8 +264,8 @@ func impossible(err error) error {
 	return err
 }
 
-// failureKinds are the errors that keep their identity across processes: the engine lists those that an error wraps in
-// the detail of a gRPC status, and the host makes an error with the same text that wraps them too.
+// failureKinds are the errors that keep their identity across processes: the detail of a gRPC status lists those that
+// the engine's error wraps, and the host makes an error with the same text that wraps them, too.
 func failureKinds() map[enginepb.Failure_Kind]error {
 	return map[enginepb.Failure_Kind]error{
 		enginepb.Failure_KIND_UNAVAILABLE:     plugins.ErrUnavailable,

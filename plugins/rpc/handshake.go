@@ -2,9 +2,9 @@
 
 package rpc
 
-// Before the first call, host and engine agree on a cookie in the environment, which is not a secret but keeps people
-// from running an engine by hand; the protocol version; and mutual TLS with certificates made for this one connection.
-// The engine prints one line on standard output, which go-plugin writes and reads:
+// Before the first call, host and engine agree on a cookie in the environment, the protocol version, and mutual TLS
+// with certificates made for this connection. The cookie is not a secret; an engine that is started by hand does not
+// have it. The engine prints one line on standard output, which go-plugin writes and reads:
 //
 //	core version | protocol version | network | address | "grpc" | certificate
 
@@ -47,7 +47,7 @@ func versions(service plugin.Plugin) map[int]plugin.PluginSet {
 	return map[int]plugin.PluginSet{ProtocolVersion: {serviceName: service}}
 }
 
-// service connects engine.proto with go-plugin. The host makes its client itself.
+// service connects engine.proto with go-plugin. The host makes its client without go-plugin.
 type service struct {
 	plugin.NetRPCUnsupportedPlugin
 	server enginepb.EngineServer // nil in the host

@@ -11,9 +11,9 @@
 //	engine, err := host.Open(ctx, rpc.Program{Path: "./teps-engine-cuda"})
 //	construction, err := engine.Construct(ctx, plugins.Input{Tuples: tuples})
 //
-// Calls travel over gRPC with mutual TLS. Tuples and parents lie in shared memory. Whatever an engine does (crash,
-// hang, answer nonsense), a call ends with an error that names the fault (ErrProgram and the others). Engines die with
-// the host, even when it is killed. A temporary directory that a killed host leaves behind is removed by the next one.
+// Calls travel over gRPC with mutual TLS. Tuples and parents lie in shared memory. If an engine crashes, hangs or
+// answers nonsense, the call ends with an error that names the fault (ErrProgram and the others). Engines die with the
+// host, even when it is killed. A temporary directory that a killed host leaves behind is removed by the next one.
 package rpc
 
 import (
@@ -60,8 +60,8 @@ func NewHost(logger *slog.Logger) *Host {
 	}
 }
 
-// Tuples returns n zero tuples in memory that is shared with engines, all of its pages present. release gives the
-// memory back, after which no call may use the slice. Errors wrap ErrSegment, and plugins.ErrMemory if memory is short.
+// Tuples returns n zero tuples in memory that is shared with engines, with all pages present. release returns the
+// memory; after that, no call may use the slice. Errors wrap ErrSegment, and plugins.ErrMemory if memory is short.
 func (h *Host) Tuples(n int64) (tuples []graph.Edge, release func() error, err error) {
 	return allocate[graph.Edge](h, tupleSegment, n, present)
 }
@@ -137,8 +137,8 @@ func segmentOf[E element](h *Host, kind segmentKind, data []E, state pages) (*en
 			return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}, nil
 		}
 	}
-	return nil, fmt.Errorf("rpc: these %d %s do not lie in memory from the host; use Host.Tuples, Host.Parents and "+
-		"their like: %w", len(data), kind, ErrSegment)
+	return nil, fmt.Errorf("rpc: these %d %s are not in memory from the host; use Host.Tuples, Host.Parents and "+
+		"similar methods: %w", len(data), kind, ErrSegment)
 }
 
 // Close ends all engines, which may take some seconds if one of them hangs, and releases all memory. A second Close

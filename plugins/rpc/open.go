@@ -3,8 +3,8 @@
 package rpc
 
 // Open works around three properties of go-plugin. Its start cannot be interrupted, so it runs in a goroutine and the
-// process is killed. It forgets a connection that fails half-way, so the connection is closed here. It keeps the
-// directory of the socket until the end, so the directory is removed here once the connection stands.
+// process is killed. It does not close a connection that fails half-way, so the connection is closed here. It keeps the
+// directory of the socket until the end, so the directory is removed here once the connection exists.
 
 import (
 	"cmp"
@@ -142,7 +142,7 @@ func (c *Client) start(ctx context.Context, dir string) error {
 	return err
 }
 
-// neverAgain makes the host refuse the program at once from now on: nobody waits for a silent engine twice.
+// neverAgain makes the host refuse the program from now on, so that no call waits for a silent engine twice.
 func (c *Client) neverAgain(err error) {
 	c.host.mu.Lock()
 	defer c.host.mu.Unlock()
@@ -166,7 +166,7 @@ func (c *Client) stream(ctx context.Context, description *grpc.StreamDesc, conne
 	return streamer(ctx, description, connection, method, options...)
 }
 
-// startError replaces go-plugin's error about a failed start by what has happened.
+// startError replaces go-plugin's error about a failed start by one that says what happened.
 func (c *Client) startError(err error) error {
 	if err == nil {
 		return nil
@@ -262,7 +262,7 @@ func explainStart(program string, err error) error {
 		hint = ": the interpreter or loader that it names does not exist"
 	}
 	if cause := (*os.PathError)(nil); errors.As(err, &cause) && cause.Path == program {
-		err = cause.Err // the rest is said
+		err = cause.Err // without the name of the call and the path
 	}
 	return fmt.Errorf("%w: %s: %w%s", ErrProgram, program, err, hint)
 }

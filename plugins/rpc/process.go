@@ -25,7 +25,7 @@ import (
 const (
 	exitTime   = 2 * time.Second // for the end of an engine that was asked to end
 	noticeTime = 3 * time.Second // until the end of a process is noticed after its connection has broken
-	killTime   = 5 * time.Second // for the death of a killed process, which may hang inside a driver for ever
+	killTime   = 5 * time.Second // for the death of a killed process, which may hang inside a driver forever
 )
 
 // process is an engine's process as go-plugin's runner.Runner. The host checks the handshake before go-plugin does, for
@@ -116,7 +116,7 @@ func (p *process) lastOutput() string {
 	return p.tail.String()
 }
 
-// Kill waits a little first: go-plugin calls it also for a process that has just ended.
+// Kill waits a little first, because go-plugin also calls it for a process that has just ended.
 func (p *process) Kill(context.Context) error {
 	wait := 250 * time.Millisecond
 	if p.closing.Load() {

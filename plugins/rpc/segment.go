@@ -3,7 +3,7 @@
 package rpc
 
 // A segment is memory that the host shares with engine processes. It is a file: on Linux a memfd, which has no name and
-// is gone with its last user; elsewhere, and where engines cannot open a memfd, a temporary file. A memfd is sealed
+// disappears with its last user; elsewhere, and where engines cannot open a memfd, a temporary file. A memfd is sealed
 // before engines get it: its length, because truncating a mapped file kills the reader with SIGBUS, and tuples and
 // weights also against writing, because they are the input of all engines and of validation.
 
@@ -161,12 +161,12 @@ func attach(wire *enginepb.Segment, kind segmentKind, writable bool) (m mapping,
 	return m, err
 }
 
-// part returns the elements of a mapping that wire names.
+// part returns the elements of a mapping that wire describes.
 func part[E element](m mapping, wire *enginepb.Segment, kind segmentKind) ([]E, error) {
 	first, count, total := wire.GetFirst(), wire.GetCount(), wire.GetTotal()
 	all := view[E](m.bytes)
 	if total != int64(len(all)) || first < 0 || count < 0 || first > total || count > total-first {
-		return nil, fmt.Errorf("rpc: elements %d+%d of %d %s do not exist, where %d are mapped: %w",
+		return nil, fmt.Errorf("rpc: elements %d+%d of %d %s do not exist; %d are mapped: %w",
 			first, count, total, kind, len(all), ErrSegment)
 	}
 	return all[first : first+count], nil

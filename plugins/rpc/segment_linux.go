@@ -80,9 +80,9 @@ func inChunks(memory []byte, work func(part []byte) error) (failed error) {
 	return failed
 }
 
-// collapse gives a new mapping huge pages if the system has any left. Few systems give them to shared memory by
-// themselves (transparent_hugepage/shmem_enabled is "never" by default), but since Linux 6.1 MADV_COLLAPSE makes one of
-// any 2 MiB that have a page present.
+// collapse gives a new mapping huge pages if the system has any left. Few systems use them for shared memory by default
+// (transparent_hugepage/shmem_enabled is usually "never"), but since Linux 6.1 MADV_COLLAPSE makes one of any 2 MiB
+// that have a page present.
 func collapse(memory []byte) {
 	_ = inChunks(memory[:len(memory)&^(hugePage-1)], func(part []byte) error {
 		for at := 0; at < len(part); at += hugePage {

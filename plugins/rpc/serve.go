@@ -30,7 +30,8 @@ import (
 //
 // It must be called before anything is printed to standard output. Afterwards both outputs go to the log of the host,
 // line by line. Without a host it says so on standard error and exits with status 2. When the host is killed, Linux
-// kills the engine at once, but not the processes that the engine has started; those must notice by themselves.
+// kills the engine at once, but not the processes that the engine has started; those must watch for the end of the
+// engine.
 func Serve(engine plugins.Engine) { serveUntilClosed(engine, &server{engine: engine}) }
 
 func serveUntilClosed(engine plugins.Engine, server enginepb.EngineServer) {
@@ -39,7 +40,7 @@ func serveUntilClosed(engine plugins.Engine, server enginepb.EngineServer) {
 		if err != nil {
 			name = os.Args[0]
 		}
-		fmt.Fprintf(os.Stderr, "%s: this is an engine of teps, which does not run by itself; name it to teps run: %s\n",
+		fmt.Fprintf(os.Stderr, "%s: this is an engine of teps, which does not run by itself; run it with teps run: %s\n",
 			filepath.Base(name), name)
 		os.Exit(2)
 	}
@@ -115,7 +116,7 @@ type server struct {
 	canceled uint64 // highest ID in a Cancel, which may arrive before its call
 }
 
-// answer makes a call of the engine and checks its answer as the host will. Its context ends with Cancel and with the
+// answer makes a call of the engine and checks its answer as the host does. Its context ends with Cancel and with the
 // connection.
 func answer[T, W any](ctx context.Context, s *server, id uint64, do func(ctx context.Context) (T, error),
 	write func(T) W, read func(W) (T, error),

@@ -80,7 +80,8 @@ type curve struct {
 	under  reports.Shape              // drawn before the line; nil: nothing
 }
 
-// draw joins the points by a line, with marks unless they are many. Only values that are positive and finite are drawn.
+// draw joins the points by a line, with marks unless there are many points. Only values that are positive and finite
+// are drawn.
 func (c curve) draw() (shapes []reports.Shape) {
 	var drawn []reports.Point
 	for _, p := range c.points {
@@ -136,7 +137,8 @@ func legend(curves []curve) (keys []reports.Key) {
 	return keys
 }
 
-// row is a row of a panel: its name, what it draws around its place on the y axis, and a text that begins at end.
+// row is a row of a panel: its name, a function that draws around its place on the y axis, and a text that begins at
+// end.
 type row struct {
 	name string
 	draw func(place float64) []reports.Shape
@@ -201,7 +203,7 @@ func barPanel(title string, rows []row) reports.Panel {
 	return rowPanel(linearAxis(title, high*1.06), barHeight, rows)
 }
 
-// limited keeps the first of many rows of a figure, and adds a note that says so.
+// limited keeps the first rows of a figure if there are many, and adds a note that says so.
 func limited[T any](f *reports.Figure, rows []T, limit int, what string) []T {
 	if len(rows) <= limit {
 		return rows

@@ -12,7 +12,7 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-// Degrees draws how many vertices of a graph have which degree. Both axes are logarithmic.
+// Degrees draws the number of vertices of a graph over their degree. Both axes are logarithmic.
 func Degrees(name string, s stats.Graph) reports.Figure {
 	f := reports.Figure{Name: "degrees", Title: "Vertices over degree of " + reports.Name(name)}
 	f.Note("A bar from one tick to the next has the vertices with a degree from the first number to below the second. " +

@@ -24,13 +24,14 @@ func directions(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	}
 }
 
-// directionShare is what a search did top-down (index 0) and bottom-up (1): means over the searches with levels.
+// directionShare has the time and entries of a search, top-down (index 0) and bottom-up (1): means over the searches
+// with levels.
 type directionShare struct {
 	reports.Summary
 	time    float64 // seconds of a search
 	seconds [2]float64
 	levels  [2]float64
-	entries [2]float64 // adjacency entries that were looked at
+	entries [2]float64 // adjacency entries that were read
 	counted bool       // entries were counted in every level of every search
 	tuples  float64    // of the component; NaN unless every search counted them
 }

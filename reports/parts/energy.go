@@ -48,8 +48,8 @@ func kindOfPower(f record.PowerFigure) string {
 	return "component"
 }
 
-// missingPowers says of how many runs the power of the processor, the node or the wall is missing. MTEPS/W of
-// architectures compare only where they are of the same power.
+// missingPowers says how many runs lack the power of the processor, the node or the wall. MTEPS/W of architectures can
+// be compared only if they are of the same kind of power.
 func missingPowers(runs []reports.Summary) string {
 	var missing []string
 	for _, p := range []struct {
@@ -177,7 +177,7 @@ func powerLine(m record.Metered, key reports.Key, watts *span) []reports.Shape {
 	for i := 1; i < len(c.At); i++ {
 		from, to := c.At[i-1].Seconds(), c.At[i].Seconds()
 		w := (c.Joules[i] - c.Joules[i-1]) / (to - from)
-		// The next update of a counter was not waited for.
+		// The recording did not wait for the next update of a counter.
 		unfinished := i == len(c.At)-1 && m.Meter.Quantity == power.Energy && w == 0
 		if to <= from || !reports.Finite(w) || w < 0 || unfinished || slices.Contains(c.Breaks, i) {
 			flush()
