@@ -16,9 +16,9 @@ import (
 // size, direction and time of every level.
 //
 // Method: the direction-optimizing search of Beamer, Asanović and Patterson, "Direction-Optimizing Breadth-First
-// Search" (SC 2012). A top-down step looks at every edge out of the frontier; a bottom-up step (section 4) lets every
-// unvisited vertex look for a parent in the frontier and stop at the first. graph.Switch chooses between them (section
-// 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so that lists begin with the likeliest
+// Search" (SC 2012). A top-down step looks at every edge out of the frontier; in a bottom-up step (section 4) every
+// unvisited vertex looks for a parent in the frontier and stops at the first. graph.Switch chooses between them
+// (section 5). Vertices are numbered by descending degree (Kolganov 2018, section 2), so lists begin with the likeliest
 // parents. Roads, grids and meshes are numbered and searched in another way (layout/local.go, local.go), unless
 // direction=bottomup. Other graphs without hubs keep their order.
 //
@@ -68,7 +68,7 @@ func (s *search) run(ctx context.Context, root graph.Vertex, parent []graph.Vert
 	s.do(len(s.workers), 1, (*search).clear)
 	s.levels.endBegin()
 	if err := steps(root); err != nil {
-		s.team.EndIdle() // it writes to parent, which is the caller's again
+		s.team.EndIdle() // it writes to parent, which the caller owns from now on
 		return nil, err
 	}
 	s.levels.endSteps()
@@ -156,7 +156,7 @@ func (s *search) bottomUpStep() {
 	s.enterNext(0) // entries are not counted
 }
 
-// enterNext ends the level of a wide step, which has looked at entries of lists, and makes the vertices that it has
+// enterNext ends the level of a wide step, which has looked at a number of entries, and makes the vertices that it
 // discovered the frontier.
 func (s *search) enterNext(entries int) {
 	f := &s.frontier
@@ -197,8 +197,8 @@ func (s *search) begin(root graph.Vertex) {
 	n.end.Store(1)
 }
 
-// endLevel ends the level of the frontier, which has been expanded by looking at entries of lists. next are the counts
-// of the next frontier.
+// endLevel ends the level of the frontier, whose expansion has looked at a number of entries. next has the counts of
+// the next frontier.
 func (s *search) endLevel(next counts, entries int) {
 	s.recordLevel(entries)
 	s.frontier.counts = next

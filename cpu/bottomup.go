@@ -147,7 +147,7 @@ func (h *hits) add(word uint64, base int, entry []uint32) {
 	h.found = n
 }
 
-// translate replaces vertices by their labels. It does nothing else, so that as many cache misses as possible overlap.
+// translate replaces vertices by their labels. It does only that, so that as many cache misses as possible overlap.
 func (h *hits) translate(label []uint32) {
 	for i, v := range h.vertex[:h.found] {
 		h.vertex[i], h.parent[i] = label[v], label[h.parent[i]]
@@ -187,7 +187,7 @@ func (c *candidates) beginFar(l *layout.Lists, h *hits) {
 	c.n, h.spent = n, 0
 }
 
-// fetched is how far into a list entries are fetched before it is scanned. Most scans end before.
+// fetched is the number of entries of a list that are fetched before it is scanned. Most scans end earlier.
 const fetched = 12
 
 // fetch reads entries of all candidates, so that they are in the cache soon. The caller must use the result, which
@@ -218,9 +218,9 @@ func look[E uint16 | uint32](entries []E, frontier bitmap, c *candidates, h *hit
 	c.n, h.found, h.spent = 0, found, spent
 }
 
-// lookFar is look over far entries, the last ones, so it drops spent vertices. All candidates look at one entry, those
-// that are left look at their next one, and so on: the outcome for a candidate decides where it is written, not which
-// branch is taken.
+// lookFar is look for far entries, which are the last ones, so it drops spent vertices. All candidates look at one
+// entry, the remaining ones look at their next entry, and so on: the result for a candidate decides where it is
+// written, not which branch is taken.
 func lookFar(entries *layout.Fields, frontier bitmap, c *candidates, h *hits) {
 	found := h.found
 	words, width, mask := entries.Words, entries.Width, entries.Mask

@@ -59,7 +59,7 @@ func options() []plugins.Option {
 			Meaning: "neighbor lists of 32 bits, or compressed (packed: 16 bits for hubs and as few as the graph needs for " +
 				"others); packed takes 42 % less memory and searches have 0.84 to 1.05 of the rate"},
 		{Name: "sequential", Kind: plugins.Int, Default: "4096", Min: plugins.Bound(0), Max: plugins.Bound(1 << 40),
-			Meaning: "maximum number of edges of a frontier that one worker expands alone, top-down"},
+			Meaning: "maximum number of edges of a frontier that a single worker expands, top-down"},
 		{Name: "hubs", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(layout.NearLimit),
 			Meaning: "vertices of largest degree that the others are grouped by; 0 is 1/32 of all vertices, at most 65536, or " +
 				"none where degrees are nearly equal"},
@@ -235,7 +235,7 @@ const maxThreads = 1024
 // allowedThreads is the number of hardware threads within the process's affinity and its cgroup's quota.
 func allowedThreads() int { return min(runtime.GOMAXPROCS(0), maxThreads) }
 
-// newTeam starts a team; 0 threads are as many as the process may use.
+// newTeam starts a team; 0 threads means as many as the process may use.
 func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
 	if threads == 0 {
 		threads = allowedThreads()
@@ -250,13 +250,13 @@ func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
 	return t, nil
 }
 
-// A team of fewer than minShrunk workers keeps them: it would lose more by one worker than by waiting for it.
+// A team of fewer than minShrunk workers keeps them: without one of them it would lose more than by waiting.
 const minShrunk = 4
 
-// fit makes the team smaller until the system runs all workers, if their number was left to the engine. It is part of
-// kernel 1, and measures how workers are handed empty tasks, for 1/50 of the time that has elapsed and at most 10 ms at
-// a time. A worker that shares its processor with another busy program is absent almost half of the time, so a quarter
-// of a worker is one too many.
+// fit makes the team smaller until the system runs all workers, if the engine chooses their number. It is part of
+// kernel 1, and measures with empty tasks how fast workers start, for 1/50 of the time that has elapsed and at most 10
+// ms at a time. A worker that shares its processor with another busy program is absent almost half of the time, so an
+// absence of a quarter of a worker means one worker too many.
 func (e *instance) fit(options plugins.Settings, elapsed time.Duration) (err error) {
 	for {
 		e.absent = e.team.Absent(min(elapsed/50, 10*time.Millisecond))

@@ -38,7 +38,7 @@ func (l *levels) endBegin() {
 	l.phases[0].Elapsed = l.timed
 }
 
-// full reports whether more levels are not recorded, because the search reports none.
+// full reports whether the search has more levels than a report may have. Further levels are not recorded.
 func (l *levels) full() bool { return len(l.list) > maxLevels }
 
 func (l *levels) add(level plugins.Level) {

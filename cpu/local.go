@@ -13,7 +13,7 @@ import (
 
 // Searches of graphs in local order (package layout): roads, meshes and grids.
 //
-// They have thousands of levels, so a step must cost little more than a look at its entries. So one worker expands
+// They have thousands of levels, so a step must cost little more than a look at its entries. One worker expands
 // frontiers level after level in one queue (sequential.go), while the others write the parents that are known so far.
 // The discovered vertices are in the queue, and the frontier is its end.
 //
@@ -154,8 +154,8 @@ func (l *local) steps(root graph.Vertex) error {
 	return nil
 }
 
-// isWide reports whether the parts should share a frontier of n vertices. After the levels that are reported a frontier
-// may be parts of two.
+// isWide reports whether the parts should share a frontier of n vertices. After the last reported level a frontier may
+// be parts of two levels.
 func (l *local) isWide(n int) bool {
 	return n >= l.wide && len(l.parts) > 1 && !l.levels.full()
 }

@@ -11,9 +11,9 @@ import (
 
 // The steps of narrow frontiers, of graphs that are not in local order.
 //
-// A graph with hubs may have thousands of levels whose frontiers have a few edges. There a step must cost nothing but
-// its edges: no pass over a bitmap, and at best no barrier. So narrow steps append the discovered vertices to one
-// array, order, and the frontier is its end.
+// A graph with hubs may have thousands of levels whose frontiers have a few edges. There a step must cost only its
+// edges: no pass over a bitmap, and at best no barrier. So narrow steps append the discovered vertices to one array,
+// order, and the frontier is its end.
 //
 // A frontier with few edges is expanded sequentially: by one worker, level after level, without waiting for the others
 // (expandSequentially). The team shares a larger one (narrowStep). Frontiers with long lists are for wide steps.
@@ -113,7 +113,7 @@ func (s *search) narrowStep() {
 	f := &s.frontier
 	size := min(max(len(f.queue)/(piecesPerShare*s.team.Size()), stage), maxPiece)
 	s.do(len(f.queue), size, (*search).expandShared)
-	for w := range s.workers { // what a worker has discovered stays together, because it is in that worker's cache
+	for w := range s.workers { // the discoveries of a worker stay together, because they are in its cache
 		s.flush(&s.workers[w])
 	}
 	s.narrow.head += len(f.queue)
@@ -123,7 +123,7 @@ func (s *search) narrowStep() {
 }
 
 // expandShared expands vertices from..to-1 of the queue. It collects the unvisited neighbors of some vertices, and then
-// removes them from the unvisited vertices atomically: one of the workers that discover a vertex gets it.
+// removes them from the unvisited vertices atomically: if several workers discover a vertex, one gets it.
 func (s *search) expandShared(worker, from, to int) {
 	mine := &s.workers[worker]
 	mine.discoveries = mine.discoveries[:0]
@@ -148,7 +148,7 @@ func (s *search) expandShared(worker, from, to int) {
 	}
 }
 
-// enqueue adds those of the worker's discoveries that it gets to its part of the next frontier.
+// enqueue adds the discoveries that the worker gets to its part of the next frontier.
 func (s *search) enqueue(mine *worker) {
 	if len(mine.queue)+len(mine.discoveries) > cap(mine.queue) {
 		s.flush(mine)

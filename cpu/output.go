@@ -51,7 +51,7 @@ func (s *search) writeReached(_, from, to int) {
 }
 
 // forget records that the unvisited vertices in words from..to-1, and their leaves, have no parent. In the given order
-// it writes that.
+// it marks them in the caller's array.
 func (s *search) forget(worker, from, to int) {
 	g, fix := s.g, &s.workers[worker].corrections
 	for w := from; w < to; w++ {

@@ -40,7 +40,7 @@ type search struct {
 	templateShare int64 // a search that reaches fewer vertices writes their parents one by one, without the template
 }
 
-// step is a part of a search that workers share out. It does from..to-1.
+// step is a part of a search that workers share. It works on items from..to-1.
 type step func(s *search, worker, from, to int)
 
 // do lets the team share out 0..n-1 in pieces. It allocates nothing if step is a method expression.
@@ -80,7 +80,7 @@ const (
 	pieceSize   = 512     // entries of a list that a top-down step works on at a time, at most
 )
 
-// counts are numbers of a frontier, or of a worker's part of it. Steps are chosen by them.
+// counts are numbers about a frontier, or about a worker's part of it. The choice of steps depends on them.
 type counts struct {
 	vertices int
 	edges    int // links that leave them: exact for hubs, and the mean for other vertices

@@ -13,8 +13,8 @@ import "github.com/tepsbench/teps/cpu/layout"
 // parent, so they need one look.
 //
 // With five to seven neighbors on average rows have eight. Branches do not cost more than waiting there, but a row is
-// one cache line, where a list and its beginning are two or three, and its place is known: the processor can fetch it
-// while it expands others. A vertex with more neighbors than its row has room for is expanded with its list.
+// one cache line at a known place, where a list and its beginning are two or three: the processor can fetch it while it
+// expands others. A vertex with more neighbors than its row has room for is expanded with its list.
 //
 // Graphs with more neighbors have lists only. Narrow frontiers, where each vertex waits for the one before, and levels
 // that are not reported are expanded with branches, too.
@@ -26,18 +26,19 @@ const (
 	narrowFrontier  = 8  // vertices; a frontier of fewer is narrow
 	fetchedTogether = 64 // vertices whose lists are read before any is expanded
 	fetchedAhead    = 16 // vertices that are expanded while as many rows are fetched
-	// Vertices are published by as many: workers that write close behind the one that expands take its cache lines.
+	// This many vertices are published at a time, because workers that write close behind the expanding one take its
+	// cache lines.
 	publishedPiece = 1 << 10
 )
 
-// expandSequentially expands the frontier and those that follow until one is wide, or for a while. It returns the
-// number of vertices in the next frontier.
+// expandSequentially expands the frontier and the following ones until one is wide, or until it is time to check for a
+// canceled search. It returns the number of vertices in the next frontier.
 func (l *local) expandSequentially() (next int) {
 	p := &l.parts[0]
 	for begun := p.end; ; {
 		p.head = p.end
 		limit, entries := p.tail, 0
-		counted := l.levels.full() // and not reported: where one ends does not matter
+		counted := l.levels.full() // and not reported, so it does not matter where one ends
 		if counted {
 			limit = p.head + publishedPiece
 		}

@@ -32,9 +32,9 @@ import (
 //	finish   what a few passes have left, in deep graphs, is pushed over whole lists, from the vertices that the last
 //	         pass has changed
 //
-// In a graph without hubs all is pushed over whole lists. Rounds of push go through the vertices nearest to the root,
-// as in the near-far method of Davidson, Baxter, Garland, Owens, "Work-efficient parallel GPU methods for single-source
-// shortest paths" (IPDPS 2014).
+// In a graph without hubs all vertices push over whole lists. Rounds of push go through the vertices nearest to the
+// root, as in the near-far method of Davidson, Baxter, Garland, Owens, "Work-efficient parallel GPU methods for
+// single-source shortest paths" (IPDPS 2014).
 //
 // Invariants:
 //
@@ -58,7 +58,7 @@ import (
 // read it: a benign race, because its state is one aligned word and every value it has had is the sum of a real path.
 // These reads and writes are in functions with go:norace, the only ones.
 
-// The state of a vertex is one word, so that a distance and its parent change together.
+// The state of a vertex is one word, so a distance and its parent change together.
 const (
 	final        = 1 << 63 // the distance is right
 	distanceBit0 = 32      // the distance has 31 bits: a float32 without its sign
@@ -99,7 +99,7 @@ type paths struct {
 	pull     pull
 }
 
-// pathStep is a part of a search that workers share out. It does from..to-1.
+// pathStep is a part of a search that workers share. It works on items from..to-1.
 type pathStep func(s *paths, worker, from, to int)
 
 // do lets the team share out 0..n-1 in pieces, without allocating.

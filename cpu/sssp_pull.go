@@ -13,8 +13,8 @@ import (
 // The first pass goes through the hubs and then through one class of degrees after the other, so that the neighbors
 // that matter to a vertex are usually final before it. Nearly all vertices of a class are final after one entry. They
 // are taken without a branch that the processor cannot predict (lookFirst), and so are those that need a second entry
-// (lookSecond). Those whose first neighbor is not final are left until the others of the class are done. Whatever
-// remains goes through its list entry by entry (look).
+// (lookSecond). Those whose first neighbor is not final are left until the others of the class are done. The rest go
+// through their lists entry by entry (look).
 
 // pull is the scratch of this step.
 type pull struct {

@@ -92,8 +92,8 @@ func (s *paths) pushRounds(round pathStep, width float32) error {
 	return nil
 }
 
-// pushFromRoot goes on with Dijkstra's algorithm up to T, but not through hubs: it makes them the frontier.
-// Vertices that were reached from below t0 push their whole lists, and the others what can lead to a hub below T.
+// pushFromRoot goes on with Dijkstra's algorithm up to T, but not through hubs: it makes them the frontier. Vertices
+// that were reached from below t0 push their whole lists, and the others only entries that can lead to a hub below T.
 func (s *paths) pushFromRoot() {
 	g, frontier := s.g, s.push.frontier[:0]
 	pushed, entries := 0, int64(0)
@@ -138,9 +138,9 @@ func (s *paths) pushFromRoot() {
 	s.endLevel(graph.TopDown, pushed, entries)
 }
 
-// pushCore pushes the distances of vertices from..to-1 of the frontier over their entries in the core. It finds where
-// the lists of a batch are, then what they offer, and then who accepts. Each is somewhere else in memory, so the cache
-// misses of a batch overlap.
+// pushCore pushes the distances of vertices from..to-1 of the frontier over their entries in the core. It finds the
+// lists of a batch, then their offers, and then the vertices that accept them. Each step reads many places in memory,
+// so the cache misses of a batch overlap.
 func (s *paths) pushCore(worker, from, to int) {
 	c, mine := s.core, &s.workers[worker]
 	for ; from < to; from += pushBatch {

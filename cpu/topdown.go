@@ -11,11 +11,11 @@ import (
 	"github.com/tepsbench/teps/internal/hubs"
 )
 
-// The wide top-down step. It looks at links only; a hub discovers its group without (package hubs).
+// The wide top-down step. It looks at links only; a hub discovers its group without them (package hubs).
 //
 // Nearly all edges of a frontier belong to its few vertices with long lists, which are cut into segments. Workers take
 // blocks of vertices, and each looks at all segments in its block: nothing is atomic, and nothing is discovered twice.
-// The remaining links, in the short lists of many vertices, are shared out evenly; there workers remove the unvisited
+// The remaining links, in the short lists of many vertices, are divided evenly; there workers remove the unvisited
 // neighbors from the unvisited vertices atomically.
 
 const (
@@ -135,7 +135,7 @@ func (s *search) unvisitedNeighbors(mine *worker, u uint32, from, to int) []uint
 
 // record turns the discoveries into corrections.
 func (s *search) record(mine *worker) {
-	// Translating does nothing else, so that as many cache misses as possible overlap.
+	// Translation is a separate loop, so that as many cache misses as possible overlap.
 	for i, d := range mine.discoveries {
 		mine.discoveries[i] = uint64(s.g.Label[d>>32])<<32 | uint64(s.g.Label[uint32(d)])
 	}

@@ -55,9 +55,8 @@ func family(proc string, pids ...int) map[string][]string {
 	return all
 }
 
-// PeakMemory returns the most memory, in bytes, that a process has had since it began, with children the sum of its own
-// and theirs (VmHWM of Linux); 0 where the system does not report it. Pages that it shares with other processes count
-// as far as it has touched them.
+// PeakMemory returns the peak memory of a process and its children, in bytes: the sum of their peaks (VmHWM of Linux),
+// or 0 if the system does not report them. Shared pages count if the process has touched them.
 func PeakMemory(pid int, children bool) (bytes int64) {
 	dirs := map[string][]string{filepath.Join("/proc", fmt.Sprint(pid)): nil}
 	if children {
@@ -175,7 +174,7 @@ func measureLoad(ctx context.Context, proc, sys string, wait func()) *Load {
 // Warnings returns the reasons why results will be slow or uncertain, one line each with a remedy.
 func (m Machine) Warnings() (all []string) {
 	if l := m.Load; l != nil {
-		// Work on processors that a run does not use costs nothing.
+		// Work on processors that a run does not use does not disturb it.
 		if float64(l.Processors)-l.Busy < float64(m.Threads)-0.5 {
 			all = append(all, fmt.Sprintf("other work uses %.1f of %d processors: stop it, or use fewer threads", l.Busy,
 				l.Processors))

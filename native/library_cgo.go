@@ -39,7 +39,7 @@ var (
 // maxLevels is the number of levels that a search can report. A Kronecker graph has about ten.
 const maxLevels = 4096
 
-// library is a shared library as an engine. What C sees of it lies outside the Go heap.
+// library is a shared library as an engine. Its data for C is outside the Go heap.
 type library struct {
 	path      string
 	calls     chan func() // made on one thread, which lives as long as the process
@@ -68,7 +68,7 @@ func newLibrary(path string) *library {
 	return l
 }
 
-// onThread makes a call on the library's thread. It returns the time of the call without that to wake the thread.
+// onThread makes a call on the library's thread. It returns the time of the call, without the time to wake the thread.
 func (l *library) onThread(call func()) (elapsed time.Duration) {
 	done := make(chan struct{})
 	l.calls <- func() {
@@ -260,7 +260,7 @@ func (l *library) shortestPaths(ctx context.Context, root graph.Vertex, parent [
 	return l.report("teps_shortest_paths", elapsed)
 }
 
-// report returns what a search has written to l.call.
+// report returns the report that a search has written to l.call.
 func (l *library) report(function string, elapsed time.Duration) (plugins.Traversal, error) {
 	c := l.call
 	if c.elapsed_ns < 0 || c.level_count < 0 || c.level_count > maxLevels {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package native makes an engine of a shared library with the functions of teps_engine.h: C, C++, CUDA, Fortran, or any
-// other language that can export C functions. It runs inside a separate process, so that a crash of the library is
-// the error of one call. Before the process dies, crash.c says in one line what the library did wrong.
+// other language that can export C functions. It runs inside a separate process, so that a crash of the library is the
+// error of one call. Before the process dies, crash.c prints one line about the library's fault.
 //
 // All calls come from one thread, because OpenMP keeps a team of threads for every thread that calls it. The rest of
 // the contract, apart from the two kernels, is plugins.New. Package rpc makes the memory around tuples and parents

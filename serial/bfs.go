@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serial has the plain searches. Every fast engine names this file as its plain twin: the same search without
-// directions, threads, vertex orders or packed lists.
+// Package serial has the plain searches. Every fast engine refers to this file as its plain twin: the same search
+// without directions, threads, vertex orders or packed lists.
 //
 // The graph is in compressed sparse rows. There are three searches:
 //

@@ -140,7 +140,8 @@ func (h *hybrid) bottomUp(depth uint32, parent []graph.Vertex) {
 	})
 }
 
-// gather moves the queues of all workers to that of the search at tail. It returns the end, and the edges visited.
+// gather moves the queues of all workers to the queue of the search, at tail. It returns the end, and the edges
+// visited.
 func (h *hybrid) gather(tail int) (end int, inLvl int64) {
 	end = tail
 	var copies sync.WaitGroup

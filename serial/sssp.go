@@ -178,14 +178,14 @@ func (s *stepping) search(ctx context.Context, root graph.Vertex) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		// The numbers are few: the largest weight by delta. The smallest of them is the next bucket.
+		// There are few numbers, at most the largest weight divided by delta. The smallest is the next bucket.
 		i := slices.Min(s.numbers)
 		s.removed = s.removed[:0]
 		for len(s.buckets[i]) > 0 { // light edges may lead to vertices of the same bucket
 			now := s.buckets[i]
 			s.buckets[i] = nil
 			for _, u := range now {
-				if s.bucket[u] == i { // else its distance has fallen since, or it is here twice
+				if s.bucket[u] == i { // otherwise its distance has fallen since, or it is here twice
 					s.bucket[u] = -1
 					s.removed = append(s.removed, u)
 					s.relaxAll(u, func(w float32) bool { return float64(w) < s.delta })

@@ -19,7 +19,7 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Options are the options of kernel 1. The last two leave out a technique to measure what it is worth.
+// Options are the options of kernel 1. The last two leave out a technique, to measure its effect.
 type Options struct {
 	Packed   bool // packed lists
 	Hubs     int  // number of hubs, at most NearLimit; 0: 1/32 of all vertices
@@ -177,8 +177,8 @@ func (b *builder) batches(worker int) iter.Seq[[]graph.Edge] {
 	}
 }
 
-// translate writes the vertices of at most batchSize tuples as u<<32 | v. It does nothing else, so that many cache
-// misses overlap. A vertex is its label if vertex is nil.
+// translate writes the vertices of at most batchSize tuples as u<<32 | v. It does only that, so that many cache misses
+// overlap. A vertex is its label if vertex is nil.
 func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
 	for i, e := range tuples {
 		u, v, _ := e.Ends32()

@@ -97,7 +97,7 @@ func (g *Graph) setFirst(v int, neighbor uint32) {
 
 // Segments cuts the longest lists where blocks of vertices begin, so that a top-down step can go through the vertices
 // block by block: a block's part of the unvisited bitmap fits the innermost cache and belongs to one worker. Shorter
-// lists are not cut: to find a segment of one would cost more than to look at it.
+// lists are not cut: finding a segment would cost more than looking at it.
 type Segments struct {
 	Borders []uint32 // [blocks+1] block b has vertices Borders[b]..Borders[b+1]-1; multiples of 64 except the last
 	Long    int      // vertices 0..Long-1 have long lists, which are cut

@@ -8,8 +8,8 @@ package layout
 //	csr     every neighbor in 32 bits
 //	packed  neighbors below NearLimit in 16 bits (near), the others in as many bits as the graph needs (far)
 //
-// The second to fourth neighbor of every vertex are in columns as well, because a bottom-up step asks for them most
-// often. The fields are exported for the innermost loops of a search, which need no call for an entry.
+// The second to fourth neighbor of every vertex are in columns as well, because bottom-up steps read them most often.
+// The fields are exported for the innermost loops of a search, which need no call for an entry.
 type Lists struct {
 	Packed  bool
 	At      Offsets  // of Targets or Near

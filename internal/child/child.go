@@ -68,7 +68,7 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 
 // end cleans up after the program has ended.
 func (p *Process) end(atEnd func()) {
-	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // whatever it left behind
+	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // the rest of its group
 	p.killOrphans()
 	if atEnd != nil {
 		atEnd()

@@ -77,7 +77,7 @@ func sweep(base string) {
 		if match == nil {
 			continue
 		}
-		// A container may have nobody who waits for a killed process, which then is a zombie.
+		// In a container a killed process may remain a zombie, because no process waits for it.
 		pid, err := strconv.Atoi(match[1])
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !bytes.Contains(stat, []byte(") Z ")) {

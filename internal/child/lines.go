@@ -96,7 +96,7 @@ func (t *Tail) Add(line string) {
 	}
 }
 
-// String returns what was kept for the end of an error message.
+// String returns the kept lines, for the end of an error message.
 func (t *Tail) String() string {
 	t.Flush()
 	t.mu.Lock()

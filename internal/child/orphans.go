@@ -64,7 +64,7 @@ func (p *Process) killFound() (n int) {
 			_, _ = syscall.Wait4(r.pid, nil, syscall.WNOHANG, nil)
 			continue
 		}
-		found, err := os.FindProcess(r.pid) // stays this process, even if another one gets its ID
+		found, err := os.FindProcess(r.pid) // this process, even if another one gets its ID later
 		if err != nil {
 			continue
 		}
@@ -84,8 +84,8 @@ type relative struct {
 	ended              bool // and not yet reaped
 }
 
-// isOrphan reports whether this process has adopted r. What it starts without this package stays in its group. The
-// first process of a container adopts anybody's.
+// isOrphan reports whether this process has adopted r. Processes that this one starts without this package stay in its
+// group. The first process of a container adopts all orphans.
 func (r relative) isOrphan() bool {
 	return r.parent == os.Getpid() && r.parent != 1 && r.group != syscall.Getpgrp() && !family.running[r.pid] &&
 		!family.inherited[r.pid]

@@ -75,7 +75,7 @@ func New[C Column](m *memory.Arena, t *team.Team, rows, columns int, count func(
 	return a
 }
 
-// plan cuts the rows into buckets and returns room for how many entries they need.
+// plan cuts the rows into buckets and returns the number of entries that they need room for.
 func (a *Matrix[C]) plan(count func(from, to int) int) (room int) {
 	if a.rows == 0 {
 		return 0
@@ -116,7 +116,7 @@ type slot[C Column] struct {
 	rows    [slotSize]uint16
 }
 
-// Writer returns the writer of a worker, which calls it.
+// Writer returns the writer of a worker. The worker itself calls it.
 func (a *Matrix[C]) Writer(worker int) *Writer[C] {
 	if a.writers[worker] == nil {
 		a.writers[worker] = &Writer[C]{a, make([]slot[C], len(a.buckets)), make([]uint8, len(a.buckets))}
@@ -144,7 +144,7 @@ func (a *Matrix[C]) flush(k int, s *slot[C], n int) {
 	copy(a.row[at:], s.rows[:n])
 }
 
-// flushAll adds what is left in the slots of all writers.
+// flushAll adds the remaining entries in the slots of all writers.
 func (a *Matrix[C]) flushAll() {
 	for _, w := range a.writers {
 		if w != nil {

@@ -126,8 +126,8 @@ const (
 	digits    = 1 << digitBits
 )
 
-// SortKeys sorts keys by `width` bits from bit `low` on, above which they have none: a stable radix sort from the least
-// significant digit. It returns the sorted array and the other one.
+// SortKeys sorts keys by `width` bits from bit `low` on, which are the highest bits in use: a stable radix sort from
+// the least significant digit. It returns the sorted array and the other one.
 func SortKeys[K uint32 | uint64](t *team.Team, keys, scratch []K, low, width int) (sorted, other []K) {
 	counts := make([][digits]uint32, t.Size())
 	for shift := low; shift < low+width; shift += digitBits {

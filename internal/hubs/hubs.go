@@ -4,7 +4,7 @@
 //
 // Nearly every vertex that finds a parent bottom-up finds it at its first neighbor, the one of largest degree. So
 // engines number the vertices of a group consecutively. A hub in the frontier then discovers its whole group as a range
-// of bits, without a look at an edge, and the template of the output (package parents) has the parents.
+// of bits, without looking at an edge, and the template of the output (package parents) has the parents.
 package hubs
 
 import (

@@ -39,7 +39,7 @@ func (a *Arena) Peak() int64 { return a.peak }
 func (a *Arena) Err() error { return a.err }
 
 // Allocate returns a zeroed array of n elements, aligned to a cache line; T must hold no pointers. An array that cannot
-// be allocated is nil, and Err then names what it was for, so several allocations need one check.
+// be allocated is nil, and Err then names its purpose, so several allocations need one check.
 func Allocate[T any](a *Arena, what string, n int) []T {
 	if n == 0 || a.err != nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 // Comm is a group of processes: an MPI communicator. Messages are bytes of any number.
 //
 // Isend, Irecv and Ialltoall start a transfer, and Wait completes all that were started. Until then their memory is
-// pinned, and must not be changed or read. After an error MPI is undefined, so that every later Wait returns the error
-// too, and all that is left is Abort.
+// pinned, and must not be changed or read. After an error the state of MPI is undefined, so every later Wait returns
+// the error too, and only Abort can follow.
 type Comm struct {
 	lib        *Library
 	handle     uintptr
@@ -87,8 +87,8 @@ func (c *Comm) transfer(f function, message []byte, peer int) {
 	}
 }
 
-// Ialltoall starts to send n bytes to every process, of the n * Size() in send, and to receive as many. All processes
-// of the group call it.
+// Ialltoall starts to send n bytes to every process, of the n * Size() in send, and to receive the same number from
+// each. All processes of the group call it.
 func (c *Comm) Ialltoall(send, receive []byte, n int) {
 	c.fail(c.lib.call(ialltoall, c.pin(send), uintptr(n), c.lib.bytes, c.pin(receive), uintptr(n), c.lib.bytes, c.handle,
 		c.request()))

@@ -67,8 +67,8 @@ var mpich = constants{world: 0x44000000, bytes: 0x4c00010d, int64s: 0x4c00083a,
 
 const threadFunneled = 1 // one thread makes all calls
 
-// candidates returns the files that may be the library of the launcher that has started this process, the first that
-// opens is used, and what has decided that.
+// candidates returns the files that may be the library of the launcher that started this process, in the order in which
+// they are tried, and the reason for them.
 func candidates() (files []string, why string) {
 	openMPI, mpich := "libmpi.so.40", []string{"libmpi.so.12", "libmpich.so.12"}
 	is := func(name string) bool { why = name; return os.Getenv(name) != "" }
@@ -78,7 +78,7 @@ func candidates() (files []string, why string) {
 	case is("OMPI_COMM_WORLD_SIZE"):
 		return []string{openMPI}, why + " is set: the launcher is that of Open MPI"
 	case is("PMI_SIZE"):
-		return mpich, why + " is set: the launcher is hydra or srun --mpi=pmi2, for MPICH and its kin"
+		return mpich, why + " is set: the launcher is hydra or srun --mpi=pmi2, for MPICH and its relatives"
 	}
 	return append([]string{openMPI}, mpich...), "install Open MPI or MPICH, or name the library in TEPS_MPI"
 }
@@ -152,9 +152,9 @@ func (l *Library) call(f function, arguments ...uintptr) error {
 	return nil
 }
 
-// Init starts MPI, once in a process, and returns the group of all processes. It is an error if they are not as many as
-// the launcher was asked for. It locks the calling goroutine to its thread; only this goroutine may call MPI. Some
-// libraries print an error of MPI_Init_thread and end the process.
+// Init starts MPI, once in a process, and returns the group of all processes. It is an error if their number is not
+// that of the launcher. It locks the calling goroutine to its thread; only this goroutine may call MPI. Some libraries
+// print an error of MPI_Init_thread and end the process.
 func (l *Library) Init(processes int) (*Comm, error) {
 	runtime.LockOSThread()
 	if err := l.call(initThread, 0, 0, threadFunneled, uintptr(unsafe.Pointer(new(int32)))); err != nil {

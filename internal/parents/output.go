@@ -47,7 +47,7 @@ func (o *Output) Begin(parent []graph.Vertex, first, stride int) {
 	o.parent, o.first, o.stride = parent, first, stride
 }
 
-// BeginWorker drops what a worker did for the search before. It is called between Begin and Ahead.
+// BeginWorker resets what a worker did for the previous search. It is called between Begin and Ahead.
 func (o *Output) BeginWorker(worker int) {
 	x := &o.workers[worker]
 	x.corrections.Reset()

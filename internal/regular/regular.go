@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package regular reads regular files up to a size, and no pipes or devices, which may never end or answer.
+// Package regular reads regular files up to a size. It refuses pipes and devices, which may never end or answer.
 package regular
 
 import (

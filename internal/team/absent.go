@@ -11,9 +11,9 @@ import (
 // that it does not run comes some milliseconds later.
 const patience = 50 * time.Microsecond
 
-// Absent opens turns in which every worker only shows up, until duration has passed, and returns how many members were
-// not there within 50 microseconds, on average: members that the system was not running. The first turns, until all
-// members have been started, do not count, unless they last as long again. Call it between Wake and Rest.
+// Absent opens turns with empty pieces until duration has passed, and returns the average number of members that did
+// not join within 50 microseconds: members that the system was not running. The first turns, until all members have
+// been started, do not count, unless they last as long again. Call it between Wake and Rest.
 func (t *Team) Absent(duration time.Duration) float64 {
 	if t.size == 1 {
 		return 0
@@ -24,7 +24,7 @@ func (t *Team) Absent(duration time.Duration) float64 {
 	absent := 0
 	show := func(worker, _, _ int) {
 		if over.Load() {
-			return // the piece of a member that was not there
+			return // the piece of a member that did not join
 		}
 		present.Add(1)
 		if worker != 0 {

@@ -90,7 +90,7 @@ func describe(number int) processor {
 	return p
 }
 
-// pin moves the calling goroutine to a thread of its own on the processor of a worker. A refusal is not an error.
+// pin locks the calling goroutine to a thread, on the processor of a worker. A refusal is not an error.
 func (p *pins) pin(worker int) {
 	if p != nil {
 		runtime.LockOSThread()

@@ -70,8 +70,8 @@ func (t *Team) takeAll(worker int, turn uint64) {
 	}
 }
 
-// unfinished returns a share with pieces left, or -1: one of the worker's node if possible, and the next one after the
-// worker's own, so that not all workers help the same one.
+// unfinished returns a share with pieces left, or -1: one of the worker's node if possible, beginning after the
+// worker's share, so that not all workers help the same one.
 func (t *Team) unfinished(worker int) int {
 	node := t.nodes[worker]
 	for _, among := range [...]span{{worker + 1, node.to}, {node.from, worker}, {node.to, t.wanted}, {0, node.from}} {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package team runs one function on several goroutines at the same time, again and again.
+// Package team runs one function on several goroutines at the same time, repeatedly.
 //
 // A search has phases of 20 microseconds, too short for starting goroutines and waiting for them with a WaitGroup. A
 // team starts its workers once. They spin on a counter and pick up the next task within some 50 nanoseconds. A worker
@@ -66,10 +66,10 @@ type Teams struct {
 	places
 }
 
-// NewTeams returns what teams with the given number of workers, all together, share.
+// NewTeams returns the common state of teams that together have the given number of workers.
 func NewTeams(workers int) *Teams { return &Teams{workers: workers} }
 
-// New starts a team of size workers that works alone.
+// New starts a team of size workers, the only team at work in the process.
 func New(size int) *Team { return NewTeams(size).New(size) }
 
 // New starts a team of size workers.
@@ -144,7 +144,7 @@ func (t *Team) waitFor(flag *atomic.Bool) {
 
 func (t *Team) serve(i int) {
 	defer t.stopped.Done()
-	t.pins.pin(i) // for good: the thread ends with this goroutine
+	t.pins.pin(i) // forever: the thread ends with this goroutine
 	m := &t.members[i]
 	defer t.leave(i)
 	for turn := uint64(0); ; {
@@ -193,8 +193,8 @@ func (t *Team) Pieces(n, size int, task func(worker, from, to int)) { t.Do(n, si
 
 // Do lets the workers share a task of n items in pieces of the given size (the last one may have fewer), and returns
 // when all calls of Piece have returned. Every worker first takes the pieces of its own share, the same one in every
-// call, so that the data is still in its cache, and then helps the others with theirs. Fewer pieces than workers are
-// left to as many workers. Do does not allocate.
+// call, so that the data is still in its cache, and then helps the others with theirs. If there are fewer pieces than
+// workers, only that many workers take part. Do does not allocate.
 func (t *Team) Do(n, size int, task Task) {
 	pieces := (n + size - 1) / size
 	wanted := min(pieces, t.size)

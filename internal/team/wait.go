@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// How often a worker looks for its next task before it changes how it waits. It first spins, which has the lowest
-// latency, then yields the processor between looks, then parks.
+// The numbers of times that a worker looks for its next task before it waits in another way. It first spins, which has
+// the lowest latency, then yields the processor between looks, then parks.
 const (
 	spins        = 10_000 // some 20 us, when every worker has a processor
 	spinsCrowded = 100    // when another worker needs this processor
@@ -22,7 +22,7 @@ func (t *Team) Wake() {
 	t.wakeAll()
 }
 
-// spread moves worker i, which has slept and calls it, away from the processors of others, until leave.
+// spread moves worker i, which calls it after sleep, away from the processors of others, until leave.
 func (t *Team) spread(i int) {
 	t.leave(i)
 	if !t.crowded && t.pins == nil {
