@@ -38,7 +38,8 @@ type Report struct {
 	Results    []Result
 	References []Reference // published results; none unless asked for
 	// All are the rows of tables and figures about several records: every run or, of many records, every variant.
-	All []Summary
+	All  []Summary
+	runs []Summary // every run
 }
 
 // Result is a record with a summary of each of its runs. The names are those in a report of this record only.
@@ -67,8 +68,9 @@ func New(references []Reference, records ...record.Result) (Report, error) {
 	if len(records) == 0 {
 		return Report{}, ErrNoRecord
 	}
-	r := Report{References: references, All: summaries(records...)}
-	rest := r.All
+	r := Report{References: references, runs: summaries(records...)}
+	r.All = r.runs
+	rest := r.runs
 	for i, one := range records {
 		result := Result{Result: one, Runs: summaries(one)}
 		if len(records) > 1 {

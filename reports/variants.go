@@ -34,19 +34,15 @@ func (r Report) Variants() (out []Summary) {
 		label, input string
 		graph        record.GraphID
 	}
-	var records []record.Result
-	for _, result := range r.Results {
-		records = append(records, result.Result)
-	}
-	runs, recipes := summaries(records...), map[string]bool{}
-	for _, run := range runs {
+	recipes := map[string]bool{}
+	for _, run := range r.runs {
 		if run.Source == "" {
 			recipes[run.Input()] = true
 		}
 	}
 	labels, taken, at := map[string]string{}, map[string]bool{}, map[place]int{}
 	var repeats [][]record.Result
-	for _, run := range runs {
+	for _, run := range r.runs {
 		what := fmt.Sprintln(run.Engine.Name, run.Kernel, run.Options, run.Build, run.Machine, run.Version())
 		if run.Source == "" && len(recipes) > 1 {
 			what += run.Input()
