@@ -300,22 +300,22 @@ func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
 }
 
 func TestPrepareRefusesImpossibleJobs(t *testing.T) {
-	s := someSweep()
-	s.Plan.Scales = []int{6, 33, 34}
-	_, err := Prepare(t.Context(), &inside{}, s, t.TempDir())
-	if !errors.Is(err, plugins.ErrMemory) || !strings.Contains(err.Error(), "at scale 33 needs") ||
-		!strings.Contains(err.Error(), "smaller graphs") {
-		t.Errorf("the refusal: %v", err)
-	}
-	metered := someSweep()
-	metered.Plan.Energy, metered.Plan.Meters = time.Second, []string{"coal"}
-	_, err = Prepare(t.Context(), &inside{}, metered, t.TempDir())
-	if !errors.Is(err, record.ErrUsage) || !strings.Contains(err.Error(), "coal") {
-		t.Errorf("an unknown meter: %v", err)
-	}
-	s.Engines[0].Options[0].Values[0] = "many"
-	if _, err := Prepare(t.Context(), &inside{}, s, t.TempDir()); !errors.Is(err, record.ErrUsage) {
-		t.Errorf("a value that no engine takes: %v", err)
+	for want, c := range map[string]struct {
+		change func(*Sweep)
+		kind   error
+	}{
+		"at scale 33 needs": {func(s *Sweep) { s.Plan.Scales = []int{6, 33, 34} }, plugins.ErrMemory},
+		`source "coal"`: {func(s *Sweep) {
+			s.Plan.Energy, s.Plan.Meters = time.Second, []string{"coal"}
+		}, record.ErrUsage},
+		"many": {func(s *Sweep) { s.Engines[0].Options[0].Values[0] = "many" }, record.ErrUsage},
+	} {
+		s := someSweep()
+		c.change(&s)
+		if _, err := Prepare(t.Context(), &inside{}, s, t.TempDir()); !errors.Is(err, c.kind) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 

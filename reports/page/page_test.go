@@ -80,22 +80,6 @@ func TestPageShowsCompliantOnlyIfAllRulesAreKept(t *testing.T) {
 	}
 }
 
-func TestPageShowsMissingNumbersAsDashes(t *testing.T) {
-	r := samples.Result([]string{"cpu"}, 16)
-	root := &r.Runs[0].Roots[0]
-	root.NEdge, root.M, root.Reached, root.Depth, root.Validated, root.Validation = nil, nil, nil, nil, false, 0
-	got := page(t, r)
-	row := got[strings.Index(got, "<details class=\"roots\">"):]
-	row = row[strings.Index(row, "<tbody>"):]
-	row = row[:strings.Index(row, "</tr>")]
-	if strings.Count(row, ">"+reports.Missing+"<") != 6 || !strings.Contains(row, "not validated") {
-		t.Errorf("the row of a root that was not validated is %s", row)
-	}
-	if strings.Contains(got, "governor") {
-		t.Error("a governor that is not known has a line")
-	}
-}
-
 func TestPageShowsSeveralResultsSideBySide(t *testing.T) {
 	a, b := samples.Result([]string{"cpu"}, 16, 17), samples.Result([]string{"cpu"}, 16)
 	a.ID, b.ID, b.Machine.Hostname = "before", "after", "node18"
