@@ -54,9 +54,6 @@ func power(base int64, exponent int) int64 {
 // parseStar makes stars: vertex 0 is joined to each of the other vertices. Labels are not permuted.
 func parseStar(fields []string, _, _ uint64) (Source, error) {
 	n, err := numbers(fields, 1)
-	if err == nil {
-		err = checkSize(n[0], n[0]-1)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +61,7 @@ func parseStar(fields []string, _, _ uint64) (Source, error) {
 		for i := range dst {
 			dst[i] = MakeEdge(0, Vertex(first)+Vertex(i)+1)
 		}
-	}, nil}, nil
+	}, nil}.checked()
 }
 
 // parseUniform makes the random graphs G(n, M) of Erdős and Rényi, with self-loops and duplicates, as in the uniform
@@ -72,9 +69,6 @@ func parseStar(fields []string, _, _ uint64) (Source, error) {
 // Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
 	n, err := numbers(fields, 2)
-	if err == nil {
-		err = checkSize(n[0], n[1])
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +82,7 @@ func parseUniform(fields []string, seed1, seed2 uint64) (Source, error) {
 			at := 2 * (first + int64(i))
 			dst[i] = MakeEdge(end(at), end(at+1))
 		}
-	}, nil}, nil
+	}, nil}.checked()
 }
 
 func splitMix(z uint64) uint64 {

@@ -94,19 +94,7 @@ func numbers(fields []string, want ...int) (all []int64, err error) {
 	return all, nil
 }
 
-// checkSize returns an error if the vertices or tuples of a list are out of range.
-func checkSize(vertices, tuples int64) error {
-	const maxTuples = math.MaxInt64 / EdgeBytes
-	switch {
-	case vertices < 1 || vertices > int64(MaxVertex)+1:
-		return fmt.Errorf("the number of vertices is out of range: want 1 to 2^%d", VertexBits)
-	case tuples < 0 || tuples > maxTuples:
-		return fmt.Errorf("the number of tuples is out of range: want at most %d", int64(maxTuples))
-	}
-	return nil
-}
-
-// made is a source whose function fills a part of the list on one thread. Its size has been checked.
+// made is a source whose function fills a part of the list on one thread.
 type made struct {
 	name             string
 	vertices, tuples int64
@@ -117,6 +105,18 @@ type made struct {
 func (m made) Name() string    { return m.name }
 func (m made) Vertices() int64 { return m.vertices }
 func (m made) Tuples() int64   { return m.tuples }
+
+// checked is the source, or an error if its vertices or tuples are out of range.
+func (m made) checked() (Source, error) {
+	const maxTuples = math.MaxInt64 / EdgeBytes
+	switch {
+	case m.vertices < 1 || m.vertices > int64(MaxVertex)+1:
+		return nil, fmt.Errorf("the number of vertices is out of range: want 1 to 2^%d", VertexBits)
+	case m.tuples < 0 || m.tuples > maxTuples:
+		return nil, fmt.Errorf("the number of tuples is out of range: want at most %d", int64(maxTuples))
+	}
+	return m, nil
+}
 
 const generateBlock = 1 << 15 // tuples that a thread makes at a time, in about a millisecond
 

@@ -33,7 +33,7 @@ import (
 //
 // One line, entry or arc stands for a tuple, as when the file is read. Edge lists and LDBC's files have the original
 // labels if the vertices were renumbered.
-func Write(ctx context.Context, name string, g graph.Source, progress func(tuples int64)) (err error) {
+func Write(ctx context.Context, name string, g graph.Source, progress func(tuples int64)) error {
 	format, err := CanWrite(name, g.Vertices())
 	if err != nil {
 		return err
@@ -42,31 +42,26 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 		progress = func(int64) {}
 	}
 	out := &output{ctx: ctx, source: g, progress: progress, threads: runtime.GOMAXPROCS(0)}
-	defer func() {
-		for _, f := range out.files {
-			if err == nil {
-				err = f.Flush()
-			}
-			if err == nil && f.compressor != nil {
-				err = f.compressor.Close()
-			}
-		}
-		for _, f := range out.files {
-			if err == nil {
-				err = f.pending.CloseAtomicallyReplace()
-			}
-		}
-		for _, f := range out.files {
-			_ = errors.Join(f.pending.Cleanup(), f.dir.Remove()) // the first does nothing after replacing
-		}
-		if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
-			err = fmt.Errorf("%s: %w", name, failed.Err)
-		}
-	}()
-	if err := out.create(name); err != nil {
-		return err
+	if err = out.create(name); err == nil {
+		err = formatOf(format).write(out, name)
 	}
-	return formatOf(format).write(out, name)
+	for _, f := range out.files {
+		if err == nil {
+			err = f.finish()
+		}
+	}
+	for _, f := range out.files {
+		if err == nil {
+			err = f.pending.CloseAtomicallyReplace()
+		}
+	}
+	for _, f := range out.files {
+		_ = errors.Join(f.pending.Cleanup(), f.dir.Remove()) // the first does nothing after replacing
+	}
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
+		err = fmt.Errorf("%s: %w", name, failed.Err)
+	}
+	return err
 }
 
 // WritePacked writes the tuples of a graph in the packed form of Graph500. Progress is that of Write.
@@ -177,6 +172,15 @@ func (out *output) create(name string) error {
 	f.Writer = bufio.NewWriterSize(w, 1<<20)
 	out.Writer = f.Writer
 	return nil
+}
+
+// finish writes what is left in buffers.
+func (f *outputFile) finish() error {
+	err := f.Flush()
+	if err == nil && f.compressor != nil {
+		err = f.compressor.Close()
+	}
+	return err
 }
 
 func (out *output) each(f func([]graph.Edge) error) error {
