@@ -92,11 +92,8 @@ func Start(ctx context.Context, config Config) (*Cluster, error) {
 		config.times = times{time.Minute, 2500 * time.Millisecond, 10 * time.Second, 30 * time.Second}
 	}
 	config.Nodes = cmp.Or(len(config.Hosts), config.Nodes, slurmNodes())
-	switch name := config.Launcher.Name; {
-	case config.Nodes < 1:
-		return nil, fmt.Errorf("%s: the number of hosts is unknown here; name the hosts", name)
-	case name == "fork" && len(config.Hosts)+len(config.Arguments) > 0:
-		return nil, errors.New("fork starts processes on this host; it takes neither hosts nor arguments")
+	if config.Nodes < 1 {
+		return nil, fmt.Errorf("%s: the number of hosts is unknown here; name the hosts", config.Launcher.Name)
 	}
 	invited, err := newInvitation()
 	if err != nil {

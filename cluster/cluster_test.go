@@ -180,6 +180,10 @@ func TestLaunchersOnThisHost(t *testing.T) {
 			}
 		})
 	}
+	t.Setenv("OMPI_MCA_mpi_yield_when_idle", "0")
+	if env := must(fork().command(task{})).Env; slices.Contains(env, "OMPI_MCA_mpi_yield_when_idle=1") {
+		t.Error("the launcher replaces the user's choice for waiting ranks")
+	}
 	t.Setenv("PATH", "")
 	for _, l := range launchers() {
 		_, err := Start(t.Context(), Config{Launcher: l, Nodes: 1})
@@ -189,7 +193,7 @@ func TestLaunchersOnThisHost(t *testing.T) {
 	if l := must(FindLauncher("")); l.Name != "srun" {
 		t.Errorf("got %s in an allocation of Slurm, want srun", l.Name)
 	}
-	wants(t, second(FindLauncher("ssh")), nil, "want srun, mpirun, hydra, fork")
+	wants(t, second(FindLauncher("ssh")), nil, "want srun, mpirun, hydra")
 }
 
 func TestAllProcessesAreCalledEvenIfTheirContextHasEnded(t *testing.T) {

@@ -23,6 +23,13 @@ type data struct {
 	id   record.GraphID
 }
 
+// Connect joins the nodes by MPI, so that they can validate a graph together.
+func (c *Cluster) Connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.config.times.start)
+	defer cancel()
+	return call(ctx, c, "connect", nil)
+}
+
 // Data returns the harness.Data of a graph of a plan in slices on the nodes. There is one at a time.
 func (c *Cluster) Data(plan record.Plan, id record.GraphID) harness.Data { return &data{c, plan, id} }
 

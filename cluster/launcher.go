@@ -79,17 +79,6 @@ func launchers() []Launcher {
 			return slices.Concat([]string{"-n", strconv.Itoa(t.nodes * t.perNode), "-ppn", "1", "-wdir", "/"},
 				named("-hosts", t.hosts, ""), t.extra, t.command)
 		}},
-		// Children of this process, for tests. One that fails ends all. They learn their rank and node from variables.
-		{"fork", []string{"sh"}, "install a shell", nil, func(t task) []string {
-			const script = `n=$1; h=$2; shift 2; i=0
-while [ $i -lt $n ]; do
-	{ ` + rankKey + `=$i ` + nodeKey + `=$((i % h)) "$@" || kill -TERM 0; } &
-	i=$((i + 1))
-done
-wait`
-			n, hosts := strconv.Itoa(t.nodes*t.perNode), strconv.Itoa(t.nodes)
-			return slices.Concat([]string{"-c", script, "fork", n, hosts}, t.command)
-		}},
 	}
 }
 
@@ -101,10 +90,8 @@ func named(flag string, hosts []string, suffix string) []string {
 	return []string{flag, strings.Join(hosts, suffix+",") + suffix}
 }
 
-const (
-	rankKey = "TEPS_FORK_RANK" // set by the launcher fork
-	nodeKey = "TEPS_FORK_NODE"
-)
+// nodeKey is the environment variable that tells nodes on one host apart, in tests.
+const nodeKey = "TEPS_NODE"
 
 // FindLauncher returns the launcher of a name. Without a name it is srun inside an allocation of Slurm.
 func FindLauncher(name string) (Launcher, error) {
@@ -168,20 +155,29 @@ func (l Launcher) command(t task, variables ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(path, l.arguments(t)...)
 	// This program may itself be a process of a launcher.
-	outer := []string{"OMPI_COMM_WORLD_", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMIX_", rankKey, nodeKey}
+	outer := []string{"OMPI_COMM_WORLD_", "PMI_RANK", "PMI_SIZE", "PMI_FD", "PMIX_", nodeKey}
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return slices.ContainsFunc(outer, func(prefix string) bool { return strings.HasPrefix(v, prefix) })
 	})
-	cmd.Env = append(append(cmd.Env, variables...),
+	cmd.Env = append(cmd.Env, variables...)
+	for _, v := range []string{
 		"SLURM_OVERLAP=1",                // for launchers that use srun themselves
-		"OMPI_MCA_mpi_yield_when_idle=1") // processes may outnumber processors
+		"OMPI_MCA_mpi_yield_when_idle=1", // processes may outnumber processors
+		// Slurm has two kinds of fences, and mixes them by default. With a tree, processes have left MPI_Init of Open MPI
+		// while others, which then crashed, had just begun it (Slurm 22.05, Open MPI 4.1).
+		"SLURM_PMIX_FENCE=ring",
+	} {
+		if name, _, _ := strings.Cut(v, "="); os.Getenv(name) == "" {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
 	return cmd, nil
 }
 
 // launchedRank returns the number of this process in its job, or -1. The variables of Slurm come last because inside an
 // allocation processes of other launchers have them, too.
 func launchedRank() int {
-	rank, err := strconv.Atoi(cmp.Or(os.Getenv(rankKey), os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK"),
+	rank, err := strconv.Atoi(cmp.Or(os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK"),
 		os.Getenv("SLURM_PROCID")))
 	if err != nil {
 		return -1

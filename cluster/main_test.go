@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -157,13 +159,23 @@ func handlers(self *Self) []Handler {
 
 var defaults = times{time.Minute, 2500 * time.Millisecond, 10 * time.Second, 30 * time.Second}
 
+// fork starts children of this process. One that fails ends all. They learn their rank and node from variables.
+func fork() Launcher {
+	return Launcher{"fork", []string{"sh"}, "install a shell", nil, func(t task) []string {
+		const script = `n=$1; h=$2; shift 2; i=0
+while [ $i -lt $n ]; do
+	{ PMI_RANK=$i ` + nodeKey + `=$((i % h)) "$@" || kill -TERM 0; } &
+	i=$((i + 1))
+done
+wait`
+		n, hosts := strconv.Itoa(t.nodes*t.perNode), strconv.Itoa(t.nodes)
+		return slices.Concat([]string{"-c", script, "fork", n, hosts}, t.command)
+	}}
+}
+
 // config starts n nodes on this host.
 func config(n int) Config {
-	fork, err := FindLauncher("fork")
-	if err != nil {
-		panic(err)
-	}
-	return Config{Launcher: fork, Nodes: n, Program: os.Args[0], Version: version, times: defaults}
+	return Config{Launcher: fork(), Nodes: n, Program: os.Args[0], Version: version, times: defaults}
 }
 
 // head is a head that prints the process IDs of its nodes and places, and waits.

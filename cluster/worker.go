@@ -65,10 +65,9 @@ type NodeHost func(places func(ctx context.Context, n int) ([]*Place, error)) ha
 
 // worker answers the calls of a node: it has the node's part of the tuples and of the engine.
 type worker struct {
-	self *Self
 	host harness.Host
 
-	parts   validate.Exchange // between the nodes; nil before the first graph
+	parts   validate.Exchange // between the nodes, from the call connect on
 	graph   record.GraphRecord
 	data    harness.Data
 	session harness.Session
@@ -77,10 +76,14 @@ type worker struct {
 
 // Handlers returns the handlers of a node.
 func Handlers(self *Self, host NodeHost) []Handler {
-	w := &worker{self: self}
+	w := &worker{}
 	w.host = host(func(ctx context.Context, n int) ([]*Place, error) { return self.Places.Wait(ctx, w.job, n) })
 	type none = struct{}
 	return []Handler{
+		Handle("connect", func(context.Context, none) (_ none, err error) {
+			w.parts, err = connect(self)
+			return none{}, err
+		}),
 		Handle("make", w.make),
 		Handle("joined", func(ctx context.Context, vertices []graph.Vertex) ([]bool, error) {
 			return w.data.Joined(ctx, vertices)
@@ -129,11 +132,6 @@ func Handlers(self *Self, host NodeHost) []Handler {
 func (w *worker) make(ctx context.Context, args makeArgs) (reply makeReply, err error) {
 	if err := w.drop(); err != nil {
 		return reply, err
-	}
-	if w.parts == nil {
-		if w.parts, err = connect(w.self); err != nil {
-			return reply, err
-		}
 	}
 	if w.data, err = harness.NewPart(w.host, args.Plan, args.ID, w.parts); err != nil {
 		return reply, err

@@ -55,7 +55,7 @@ type Plan struct {
 
 // Cluster is the hosts of a run on several, and how processes are started there.
 type Cluster struct {
-	Launcher  string   `json:"launcher"`            // mpirun, hydra, srun or fork
+	Launcher  string   `json:"launcher"`            // mpirun, hydra or srun
 	Hosts     []string `json:"hosts,omitempty"`     // names; empty: those of the allocation
 	Nodes     int      `json:"nodes,omitempty"`     // number of hosts, if they have no names
 	Arguments []string `json:"arguments,omitempty"` // of the launcher

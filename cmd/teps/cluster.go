@@ -28,7 +28,7 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.launcher, "cluster", "", "run on several hosts, with this launcher: srun, mpirun, hydra or fork")
+	flags.StringVar(&f.launcher, "cluster", "", "run on several hosts, with this launcher: srun, mpirun or hydra")
 	flags.Lookup("cluster").NoOptDefVal = "srun"
 	flags.StringSliceVar(&f.hosts, "hosts", nil, "names of the hosts (default: those of the allocation)")
 	flags.IntVar(&f.nodes, "nodes", 0, "number of hosts, if the launcher knows them and Slurm does not")
@@ -83,6 +83,9 @@ func (p *processes) span(ctx context.Context, c *record.Cluster) (err error) {
 	config, err := clusterConfig(c)
 	if err == nil {
 		p.cluster, err = cluster.Start(ctx, config)
+	}
+	if err == nil {
+		err = p.cluster.Connect(ctx)
 	}
 	return err
 }

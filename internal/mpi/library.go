@@ -65,6 +65,8 @@ var mpich = constants{world: 0x44000000, bytes: 0x4c00010d, int64s: 0x4c00083a,
 	ops: [...]uintptr{0x58000003, 0x58000002, 0x58000001}, infoNull: 0x1c000000, errorsReturn: 0x54000001,
 	ignore: 1, shared: 1, inPlace: ^uintptr(0), requestBytes: 4}
 
+const openInPlace = 1 // MPI_IN_PLACE of Open MPI
+
 const threadFunneled = 1 // one thread makes all calls
 
 // candidates returns the files that may be the library of the launcher that started this process, in the order in which
@@ -132,7 +134,7 @@ func open(file string) (*Library, error) {
 			int64s:   symbol("ompi_mpi_int64_t"),
 			ops:      [...]uintptr{symbol("ompi_mpi_op_sum"), symbol("ompi_mpi_op_min"), symbol("ompi_mpi_op_max")},
 			infoNull: symbol("ompi_mpi_info_null"), errorsReturn: symbol("ompi_mpi_errors_return"),
-			inPlace: 1, requestBytes: unsafe.Sizeof(uintptr(0))}
+			inPlace: openInPlace, requestBytes: unsafe.Sizeof(uintptr(0))}
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s is not a library of MPI 3 or later: %w", file, err), purego.Dlclose(h))
@@ -157,6 +159,10 @@ func (l *Library) call(f function, arguments ...uintptr) error {
 // print an error of MPI_Init_thread and end the process.
 func (l *Library) Init(processes int) (*Comm, error) {
 	runtime.LockOSThread()
+	openMPI, launched := l.inPlace == openInPlace, os.Getenv("OMPI_COMM_WORLD_SIZE")+os.Getenv("PMIX_NAMESPACE") != ""
+	if openMPI && processes > 1 && !launched { // Open MPI would end the process
+		return nil, l.wrongLauncher(processes, "without PMIx")
+	}
 	if err := l.call(initThread, 0, 0, threadFunneled, uintptr(unsafe.Pointer(new(int32)))); err != nil {
 		return nil, err
 	}
@@ -167,11 +173,15 @@ func (l *Library) Init(processes int) (*Comm, error) {
 	c, err := l.comm(l.world)
 	if err == nil && c.size != processes {
 		_ = l.Finalize() // removes the files that a process without a launcher makes
-		err = fmt.Errorf("started as one of %d processes, but MPI counts %d: the launcher does not belong to the library "+
-			"%s; start with that of the library (Open MPI: mpirun, srun --mpi=pmix; MPICH: hydra, srun --mpi=pmi2), or name "+
-			"the launcher's library in TEPS_MPI", processes, c.size, l.name)
+		err = l.wrongLauncher(processes, fmt.Sprintf("MPI counts %d", c.size))
 	}
 	return c, err
+}
+
+func (l *Library) wrongLauncher(processes int, problem string) error {
+	return fmt.Errorf("started as one of %d processes, but %s: the launcher does not belong to the library %s; start "+
+		"with that of the library (Open MPI: mpirun, srun --mpi=pmix; MPICH: hydra, srun --mpi=pmi2), or name the "+
+		"launcher's library in TEPS_MPI", processes, problem, l.name)
 }
 
 // Finalize ends MPI. All processes call it.
