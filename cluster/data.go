@@ -19,8 +19,9 @@ import (
 // data is harness.Data in slices on the nodes: each call goes to all nodes at the same time.
 type data struct {
 	*Cluster
-	plan record.Plan
-	id   record.GraphID
+	plan  record.Plan
+	id    record.GraphID
+	graph *record.GraphRecord // of Make
 }
 
 // Connect joins the nodes by MPI, so that they can validate a graph together.
@@ -31,7 +32,9 @@ func (c *Cluster) Connect(ctx context.Context) error {
 }
 
 // Data returns the harness.Data of a graph of a plan in slices on the nodes. There is one at a time.
-func (c *Cluster) Data(plan record.Plan, id record.GraphID) harness.Data { return &data{c, plan, id} }
+func (c *Cluster) Data(plan record.Plan, id record.GraphID) harness.Data {
+	return &data{Cluster: c, plan: plan, id: id}
+}
 
 // Memory is that of harness.Clustered.
 func (c *Cluster) Memory(ctx context.Context) (hosts int, bytes int64, source string, err error) {
@@ -59,6 +62,7 @@ func (d *data) Make(ctx context.Context, g *record.GraphRecord, progress harness
 	if err != nil {
 		return made, err
 	}
+	d.graph = g
 	for _, part := range all {
 		g.Tuples += part.Graph.Tuples
 		g.Generation = max(g.Generation, part.Graph.Generation)
@@ -92,8 +96,15 @@ func (d *data) Restore(ctx context.Context, progress harness.Progress) (err erro
 }
 
 // MakeWeights implements harness.Data.
-func (d *data) MakeWeights(context.Context, harness.Progress) error {
-	return fmt.Errorf("weights in slices: %w", errors.ErrUnsupported) // NewPart has refused the plan
+func (d *data) MakeWeights(ctx context.Context, progress harness.Progress) (err error) {
+	if d.graph.Weights != "" {
+		return nil
+	}
+	step := progress.Step(fmt.Sprintf("%s: generate weights on %d hosts", d.id, len(d.Nodes)), 0)
+	defer func() { step.End("", err) }()
+	all, err := All[string](ctx, d, "weigh", nil)
+	d.graph.Weights = all[0]
+	return err
 }
 
 // Close implements harness.Data.

@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ import (
 // process with index k on host h of H is rank k*H + h of P, so the vertices of this host are those of its processes:
 // element s of the host's parents is element s/K of process s mod K, of K.
 //
-// Each process has memory for its parents. When all have returned from a search they are stopped. Then their parents
-// are copied to those of the host, outside the clock of the engine.
+// Each process has memory for its parents and distances. When all have returned from a search they are stopped. Then
+// their results are copied to those of the host, outside the clock of the engine.
 type Spread struct {
 	rpc    *rpc.Host
 	single *rpc.Client // describes the engine; it is not a part of it
@@ -31,9 +32,78 @@ type Spread struct {
 	built     bool // the last Construct has succeeded
 	processes []*rpc.Client
 	stop      func()
-	parents   [][]graph.Vertex // [process]
-	release   []func() error   // of parents
+	parents   lent[graph.Vertex]
+	distances lent[float32] // of kernel 3
 	gathering time.Duration
+}
+
+// lent is memory for an array of each process.
+type lent[E any] struct {
+	own     [][]E
+	release []func() error
+}
+
+// divide makes memory for the elements of each of n processes in all, if it has other numbers of them than before.
+func (l *lent[E]) divide(all []E, n int64, lend func(int64) ([]E, func() error, error)) (err error) {
+	if int64(len(l.own)) != n {
+		l.own, l.release = make([][]E, n), make([]func() error, n)
+	}
+	if n == 1 {
+		l.own[0] = all
+		return nil
+	}
+	for k := range l.own {
+		size := (int64(len(all)) - int64(k) + n - 1) / n
+		if int64(len(l.own[k])) == size {
+			continue
+		}
+		if l.release[k] != nil {
+			err = l.release[k]()
+		}
+		if err == nil {
+			l.own[k], l.release[k], err = lend(size)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of returns the array of a process, nil if there is none.
+func (l *lent[E]) of(k int) []E {
+	if k < len(l.own) {
+		return l.own[k]
+	}
+	return nil
+}
+
+// gather copies the arrays of several processes to all, and overwrites them.
+func (l *lent[E]) gather(all []E, unwritten E) {
+	const grain = 1 << 14 // elements of each process
+	n := int64(len(l.own))
+	if n == 1 {
+		return
+	}
+	_, _ = graph.Parallel(context.Background(), 0, (int64(len(all))+n-1)/n, grain, func(_ int, first, last int64) bool {
+		for k, own := range l.own {
+			for i := first; i < min(last, int64(len(own))); i++ {
+				all[i*n+int64(k)], own[i] = own[i], unwritten
+			}
+		}
+		return true
+	})
+}
+
+// free returns the memory.
+func (l *lent[E]) free() (err error) {
+	for _, release := range l.release {
+		if release != nil {
+			err = cmp.Or(err, release())
+		}
+	}
+	*l = lent[E]{}
+	return err
 }
 
 // NewSpread returns the Spread of an engine on one of several hosts. single is a process of the engine, which Spread
@@ -64,9 +134,11 @@ func OpenPlaces(ctx context.Context, host *rpc.Host, program rpc.Program, places
 	return clients, err
 }
 
-// Tuples and Parents lend memory that is shared with the processes.
+// Tuples, Parents, Weights and Distances lend memory that is shared with the processes.
 func (s *Spread) Tuples(n int64) ([]graph.Edge, func() error, error)    { return s.rpc.Tuples(n) }
 func (s *Spread) Parents(n int64) ([]graph.Vertex, func() error, error) { return s.rpc.Parents(n) }
+func (s *Spread) Weights(n int64) ([]float32, func() error, error)      { return s.rpc.Weights(n) }
+func (s *Spread) Distances(n int64) ([]float32, func() error, error)    { return s.rpc.Distances(n) }
 
 // Describe implements plugins.Engine.
 func (s *Spread) Describe(ctx context.Context) (plugins.Description, error) {
@@ -95,7 +167,6 @@ func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
 	if s.processes, s.stop, err = s.open(ctx, n); err != nil {
 		return err
 	}
-	s.parents, s.release = make([][]graph.Vertex, n), make([]func() error, n)
 	return s.each(ctx, func(ctx context.Context, k int) error {
 		d, err := s.processes[k].Describe(ctx)
 		if err == nil && d.Unavailable != "" {
@@ -123,12 +194,18 @@ func (s *Spread) Construct(ctx context.Context, in plugins.Input) (plugins.Const
 	if err := s.Prepare(ctx, in.Options); err != nil {
 		return plugins.Construction{}, err
 	}
+	if len(in.Weights) != len(in.Tuples) && in.ShortestPaths {
+		return plugins.Construction{}, fmt.Errorf("%d weights of %d tuples: %w", len(in.Weights), len(in.Tuples),
+			plugins.ErrTuples)
+	}
 	built := make([]plugins.Construction, len(s.processes))
 	n, total := int64(len(s.processes)), int64(len(in.Tuples))
 	err := s.each(ctx, func(ctx context.Context, k int) (err error) {
 		own, i := in, int64(k)
 		first := total * i / n
-		own.Tuples, own.First = in.Tuples[first:total*(i+1)/n], in.First+first
+		if own.Tuples, own.First = in.Tuples[first:total*(i+1)/n], in.First+first; in.ShortestPaths {
+			own.Weights = in.Weights[first : total*(i+1)/n]
+		}
 		own.Place = plugins.Place{Rank: k*s.hosts + in.Place.Rank, Size: int(n) * s.hosts}
 		built[k], err = s.processes[k].Construct(ctx, own)
 		return err
@@ -140,69 +217,87 @@ func (s *Spread) Construct(ctx context.Context, in plugins.Input) (plugins.Const
 	return plugins.CombineConstructions(built), nil
 }
 
-// ready checks a call, and makes memory for the parents of each process if the host has another number of them than
-// before.
-func (s *Spread) ready(roots []graph.Vertex, parent []graph.Vertex) (err error) {
-	n := int64(len(s.processes))
+// ready checks a call, and makes memory for the results of each process. distance is nil in kernel 2.
+func (s *Spread) ready(roots []graph.Vertex, parent []graph.Vertex, distance []float32) error {
 	switch {
 	case s.closed:
 		return plugins.ErrClosed
 	case !s.built:
 		return plugins.ErrNotConstructed
+	case distance != nil && len(distance) != len(parent):
+		return fmt.Errorf("%d parents and %d distances; want as many: %w", len(parent), len(distance), plugins.ErrParent)
 	}
 	for _, root := range roots {
 		if root < 0 || s.hosts == 1 && int64(root) >= int64(len(parent)) {
 			return fmt.Errorf("root %d of %d: %w", root, len(parent), plugins.ErrRoot)
 		}
 	}
-	if n == 1 {
-		s.parents[0] = parent
-		return nil
+	n := int64(len(s.processes))
+	err := s.parents.divide(parent, n, s.rpc.Parents)
+	if err == nil && distance != nil {
+		err = s.distances.divide(distance, n, s.rpc.Distances)
 	}
-	for k := range s.parents {
-		size := (int64(len(parent)) - int64(k) + n - 1) / n
-		if int64(len(s.parents[k])) == size {
-			continue
-		}
-		if s.release[k] != nil {
-			err = s.release[k]()
-		}
-		if err == nil {
-			s.parents[k], s.release[k], err = s.rpc.Parents(size)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // Search implements plugins.Engine.
 func (s *Spread) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	if err := s.ready([]graph.Vertex{root}, parent); err != nil {
+	return s.search(ctx, root, parent, nil, func(ctx context.Context, k int) (plugins.Traversal, error) {
+		return s.processes[k].Search(ctx, root, s.parents.of(k))
+	})
+}
+
+// ShortestPaths implements plugins.PathFinder.
+func (s *Spread) ShortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	plugins.Traversal, error) {
+	return s.search(ctx, root, parent, distance, func(ctx context.Context, k int) (plugins.Traversal, error) {
+		return s.processes[k].ShortestPaths(ctx, root, s.parents.of(k), s.distances.of(k))
+	})
+}
+
+// search lets all processes make a call.
+func (s *Spread) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32,
+	call func(ctx context.Context, k int) (plugins.Traversal, error)) (plugins.Traversal, error) {
+	if err := s.ready([]graph.Vertex{root}, parent, distance); err != nil {
 		return plugins.Traversal{}, err
 	}
 	reports := make([]plugins.Traversal, len(s.processes))
 	err := s.each(ctx, func(ctx context.Context, k int) (err error) {
-		reports[k], err = s.processes[k].Search(ctx, root, s.parents[k])
+		reports[k], err = call(ctx, k)
 		return err
 	})
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	s.gather(parent)
+	s.gather(parent, distance)
 	return plugins.CombineTraversals(reports), nil
 }
 
 // Repeat implements plugins.Repeater.
 func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 	searches int64, err error) {
-	if err := s.ready(roots, parent); err != nil {
+	return s.repeat(ctx, roots, parent, nil, func(ctx context.Context, k int) (int64, error) {
+		return s.processes[k].Repeat(ctx, roots, duration, s.parents.of(k))
+	})
+}
+
+// RepeatShortestPaths implements plugins.PathFinder.
+func (s *Spread) RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration,
+	parent []graph.Vertex, distance []float32) (searches int64, err error) {
+	return s.repeat(ctx, roots, parent, distance, func(ctx context.Context, k int) (int64, error) {
+		return s.processes[k].RepeatShortestPaths(ctx, roots, duration, s.parents.of(k), s.distances.of(k))
+	})
+}
+
+// repeat lets all processes make a loop.
+func (s *Spread) repeat(ctx context.Context, roots, parent []graph.Vertex, distance []float32,
+	loop func(ctx context.Context, k int) (int64, error)) (searches int64, err error) {
+	if err := s.ready(roots, parent, distance); err != nil {
 		return 0, err
 	}
 	done := make([]int64, len(s.processes))
 	err = s.each(ctx, func(ctx context.Context, k int) (err error) {
-		done[k], err = s.processes[k].Repeat(ctx, roots, duration, s.parents[k])
+		done[k], err = loop(ctx, k)
 		return err
 	})
 	if err != nil {
@@ -213,30 +308,22 @@ func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 			return 0, fmt.Errorf("process %d reports %d searches in the loop, and process 0 reports %d", k, n, done[0])
 		}
 	}
-	s.gather(parent)
+	s.gather(parent, distance)
 	return done[0], nil
 }
 
-// Gathering returns how long the host stopped the processes and copied their parents in the last call.
+// Gathering returns how long the host stopped the processes and copied their results in the last call.
 func (s *Spread) Gathering() time.Duration { return s.gathering }
 
-// gather stops the processes, copies their parents to those of the host, and overwrites them.
-func (s *Spread) gather(parent []graph.Vertex) {
+// gather stops the processes, copies their results to those of the host, and overwrites them.
+func (s *Spread) gather(parent []graph.Vertex, distance []float32) {
 	start := time.Now()
-	defer func() { s.gathering = time.Since(start) }()
-	if s.Freeze(); len(s.processes) == 1 {
-		return
+	s.Freeze()
+	s.parents.gather(parent, graph.Unwritten)
+	if distance != nil {
+		s.distances.gather(distance, graph.UnwrittenDistance())
 	}
-	const grain = 1 << 14 // parents of each process
-	n := int64(len(s.processes))
-	_, _ = graph.Parallel(context.Background(), 0, (int64(len(parent))+n-1)/n, grain, func(_ int, first, last int64) bool {
-		for k, own := range s.parents {
-			for i := first; i < min(last, int64(len(own))); i++ {
-				parent[i*n+int64(k)], own[i] = own[i], graph.Unwritten
-			}
-		}
-		return true
-	})
+	s.gathering = time.Since(start)
 }
 
 // PIDs returns the process IDs of the engine on this host.
@@ -266,27 +353,17 @@ func (s *Spread) Thaw() {
 // end closes the processes.
 func (s *Spread) end() (err error) {
 	var all sync.WaitGroup
-	errs := make([]error, 2*len(s.processes))
+	errs := make([]error, len(s.processes))
 	for k, p := range s.processes {
-		all.Go(func() { errs[2*k] = p.Close() })
+		all.Go(func() { errs[k] = p.Close() })
 	}
 	all.Wait()
-	for k, release := range s.release {
-		if release != nil {
-			errs[2*k+1] = release()
-		}
-	}
-	s.parents, s.release = nil, nil
+	errs = append(errs, s.parents.free(), s.distances.free())
 	if s.processes, s.built = nil, false; s.stop != nil {
 		s.stop()
 		s.stop = nil
 	}
-	for _, e := range errs {
-		if err == nil {
-			err = e
-		}
-	}
-	return err
+	return cmp.Or(errs...)
 }
 
 // Close implements plugins.Engine.

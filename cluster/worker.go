@@ -85,6 +85,10 @@ func Handlers(self *Self, host NodeHost) []Handler {
 			return none{}, err
 		}),
 		Handle("make", w.make),
+		Handle("weigh", func(ctx context.Context, _ none) (string, error) {
+			err := w.data.MakeWeights(ctx, quiet{})
+			return w.graph.Weights, err
+		}),
 		Handle("joined", func(ctx context.Context, vertices []graph.Vertex) ([]bool, error) {
 			return w.data.Joined(ctx, vertices)
 		}),

@@ -34,10 +34,9 @@ type local struct {
 	seed      maphash.Seed // of sum
 	sum       uint64       // checksum of the tuples as made
 	validator validator
-	whole     *validate.Validator // validator, of a whole graph, which kernel 3 needs
-	exchange  validate.Exchange   // with the other parts; nil: there are none
-	labels    int64               // vertices whose parents are here
-	release   []func() error      // of the tuples and the weights
+	exchange  validate.Exchange // with the other parts; nil: there are none
+	labels    int64             // vertices whose parents are here
+	release   []func() error    // of the tuples and the weights
 	weights   []float32
 	file      *files.Graph // with the weights of the file, until weights has them; or nil
 	weightSum uint64       // checksum of the weights as made
@@ -49,6 +48,10 @@ type validator interface {
 	Overwrite(parent []graph.Vertex)
 	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
 	Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
+	SetWeights(weights []float32) error
+	OverwritePaths(parent []graph.Vertex, distance []float32)
+	ShortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+		validate.Tree, error)
 	Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error)
 	CountJoined(ctx context.Context) (int64, error)
 	Isolated(ctx context.Context) (graph.Vertex, error)
@@ -67,8 +70,6 @@ func NewPart(host Host, plan record.Plan, id record.GraphID, exchange validate.E
 	case err != nil:
 	case source == nil:
 		err = errors.New("graphs of files are not divided among hosts; name a generator, or run on one host")
-	case plan.Has(record.SSSP):
-		err = errors.New("kernel 3 is not divided among hosts; run it on one host")
 	case plan.Regenerate:
 		err = errors.New("hosts keep their slices of the tuples; leave out --regenerate")
 	}
@@ -111,8 +112,7 @@ func (l *local) Make(ctx context.Context, g *record.GraphRecord, progress Progre
 			l.validator, l.labels = part, int64(part.Labels())
 		}
 	default:
-		l.whole, err = validate.New(l.tuples, g.Vertices, 0)
-		l.validator = l.whole
+		l.validator, err = validate.New(l.tuples, g.Vertices, 0)
 	}
 	if err != nil {
 		return made, err
@@ -192,8 +192,7 @@ func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 	}()
 	l.device = openDevice(ctx, l.host, l.plan, progress)
 	parts := &onDevice{Kronecker: recipe, device: l.device, step: step}
-	l.whole, err = validate.NewFromSource(ctx, parts, room, 0)
-	l.validator = l.whole
+	l.validator, err = validate.NewFromSource(ctx, parts, room, 0)
 	parts.device, parts.step = nil, nil
 	if l.device.open != nil {
 		l.graph.GeneratedBy = l.device.name
@@ -310,7 +309,7 @@ func (l *local) MakeWeights(ctx context.Context, progress Progress) (err error) 
 	}
 	step.Add(total)
 	l.weights, l.weightSum = weights, graph.WeightsChecksum(l.seed, weights)
-	return l.whole.SetWeights(weights)
+	return l.validator.SetWeights(weights)
 }
 
 // fillWeights makes the weights of the tuples.
@@ -320,14 +319,14 @@ func (l *local) fillWeights(ctx context.Context, weights []float32) error {
 		return nil
 	}
 	l.graph.Weights = fmt.Sprintf("random, in [0,1), from seeds %d and %d", l.plan.Seed1, l.plan.Seed2)
-	s := l.source
-	switch s.(type) {
-	case graph.Kronecker:
-		l.graph.Weights = record.ReferenceWeights
-	case nil:
-		s = fileWeights{tuples: int64(len(weights))}
+	if l.source == nil {
+		return graph.Weights(ctx, fileWeights{tuples: int64(len(weights))}, l.plan.Seed1, l.plan.Seed2, weights, 0, 0)
 	}
-	return graph.Weights(ctx, s, l.plan.Seed1, l.plan.Seed2, weights, 0, 0)
+	if _, ok := l.source.(graph.Kronecker); ok {
+		l.graph.Weights = record.ReferenceWeights
+	}
+	first, _ := l.slice()
+	return graph.Weights(ctx, l.source, l.plan.Seed1, l.plan.Seed2, weights, first, 0)
 }
 
 // fileWeights is a source without weights, for a file that has none.

@@ -317,6 +317,9 @@ func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory, hosts int) Ne
 		h := int64(hosts)
 		ghosts := min(3*s.Tuples()/2/h, s.Vertices()) // vertices of other hosts in the tuples of one
 		n.Validator = validate.PartBytes(s.Vertices()/h, s.Tuples()/h, ghosts)
+		if plan.Has(record.SSSP) {
+			n.Validator += 4 * (s.Vertices()/h + ghosts)
+		}
 		n.Tuples, n.Parents, n.Engine = n.Tuples/h, 2*n.Parents/h, n.Engine/h // the parents of the engine and the host's
 	}
 	if plan.Regenerate {

@@ -44,8 +44,8 @@ func (l *local) Open(
 	}
 	s.release = append(s.release, release)
 	if kernel == record.SSSP {
-		if s.distance, release, err = l.host.Distances(l.graph.Vertices); err != nil {
-			return nil, cmp.Or(fmt.Errorf("memory for %d distances: %w", l.graph.Vertices, err), s.free())
+		if s.distance, release, err = l.host.Distances(l.labels); err != nil {
+			return nil, cmp.Or(fmt.Errorf("memory for %d distances: %w", l.labels, err), s.free())
 		}
 		s.release = append(s.release, release)
 	}
@@ -128,7 +128,7 @@ func (s *localSession) build(ctx context.Context, in plugins.Input, c *Construct
 func (s *localSession) Ready(context.Context) error {
 	s.Thaw()
 	if s.kernel == record.SSSP {
-		s.whole.OverwritePaths(s.parents, s.distance)
+		s.validator.OverwritePaths(s.parents, s.distance)
 	} else {
 		s.validator.Overwrite(s.parents)
 	}
@@ -213,7 +213,7 @@ func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Vali
 	case how == CountOnly:
 		v.Tree, err = s.validator.Count(ctx, root, s.parents)
 	case s.kernel == record.SSSP: // a device does not validate it
-		v.Tree, err = s.whole.ShortestPaths(ctx, root, s.parents, s.distance)
+		v.Tree, err = s.validator.ShortestPaths(ctx, root, s.parents, s.distance)
 	default:
 		v, err = s.judge(ctx, root, how)
 	}

@@ -360,7 +360,6 @@ func TestPlanCheck(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*Plan){
-		"kernel 3 is not divided":              func(p *Plan) { p.Kernels = []Kernel{SSSP} },
 		"do not regenerate them":               func(p *Plan) { p.Regenerate = true },
 		"a.gr is a file, which is not divided": func(p *Plan) { p.Graphs = []GraphSpec{{Name: "a.gr", Path: "/a.gr"}} },
 		"a,b,a; want each one once":            func(p *Plan) { p.Cluster.Hosts = []string{"a", "b", "a"} },

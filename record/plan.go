@@ -69,8 +69,6 @@ func (c *Cluster) Spans() bool { return c != nil && c.Launcher != "" }
 func (c *Cluster) check(p Plan) error {
 	hosts := slices.Sorted(slices.Values(c.Hosts))
 	switch {
-	case p.Has(SSSP):
-		return Usage("kernel 3 is not divided among hosts; leave out sssp, or run on one host")
 	case p.Regenerate:
 		return Usage("hosts keep their slices of the tuples, and do not regenerate them; store them, or run on one host")
 	case slices.Contains(hosts, ""):

@@ -27,21 +27,23 @@ import (
 // New returns the engine. A process that a launcher has started begins MPI when it is first described.
 func New() plugins.Engine {
 	p := &process{calls: make(chan func())}
-	return engine{plugins.New(p.describe, p.build).(repeater), p}
+	return engine{plugins.New(p.describe, p.build).(kernels), p}
 }
 
-type repeater interface {
+// kernels is what plugins.New makes.
+type kernels interface {
 	plugins.Engine
 	plugins.Repeater
+	plugins.PathFinder
 }
 
 // engine ends MPI with the engine: a launcher kills the other processes of a job in which one does not.
 type engine struct {
-	repeater
+	kernels
 	process *process
 }
 
-func (e engine) Close() error { return errors.Join(e.repeater.Close(), e.process.end()) }
+func (e engine) Close() error { return errors.Join(e.kernels.Close(), e.process.end()) }
 
 // process is this process of the engine. All calls of MPI come from one goroutine, which is locked to its thread.
 type process struct {

@@ -58,6 +58,9 @@ type Part struct {
 	queued    atomic.Int64
 	out       []byte // messages
 
+	weights  []float32 // of the slice; nil: none
+	distance []float32 // of each number, in kernel 3
+
 	grain, roundTuples, roundWords int64 // items for a thread; tuples, and words for all parts, between two exchanges
 }
 

@@ -85,6 +85,15 @@ func (p *Part) level(number uint32) int32 {
 // scanTuples checks the tuples against rules 3 and 4, counts the tuples and self-loops of the component and, for rule
 // 5, clears the pending bit of each vertex whose tree edge is a tuple.
 func (s *partSearch) scanTuples(ctx context.Context) error {
+	return s.scanRounds(ctx, s.scan, [2]Rule{RuleLevel, RuleSpan}, func(rule Rule, i int64, t pair) *Violation {
+		return brokenTuple(s.root, rule, i, s.labelOf(t.u), s.labelOf(t.v), s.level(t.u), s.level(t.v))
+	})
+}
+
+// scanRounds is scanTuples by scan, which works on the tuples first..last-1 of the slice and adds breaches of rules 3
+// and 4 to broken. explain describes the first one.
+func (s *partSearch) scanRounds(ctx context.Context, scan func(scan *scanner, first, last int, broken *breaches),
+	rules [2]Rule, explain func(rule Rule, i int64, t pair) *Violation) error {
 	broken := breaches{noTuple(), noTuple(), noTuple()}
 	rounds := (int64(len(s.pairs)) + s.roundTuples - 1) / s.roundTuples
 	if err := s.max(ctx, &rounds); err != nil {
@@ -99,7 +108,7 @@ func (s *partSearch) scanTuples(ctx context.Context) error {
 		}
 		n := min(s.roundTuples, int64(len(s.pairs))-base)
 		_, err := graph.Parallel(ctx, len(s.scanners), n, 4*s.grain, func(thread int, first, last int64) bool {
-			s.scan(&s.scanners[thread], int(base+first), int(base+last), &broken)
+			scan(&s.scanners[thread], int(base+first), int(base+last), &broken)
 			return broken.far.Load() == math.MaxInt64 // later ranges cannot have an earlier breach of a lower rule
 		})
 		s.fail(err)
@@ -118,13 +127,9 @@ func (s *partSearch) scanTuples(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, breach := range []struct {
-		rule  Rule
-		tuple int64
-	}{{RuleLevel, broken.far.Load()}, {RuleSpan, broken.unspanned.Load()}} {
-		if err := s.lowest(ctx, breach.tuple, func(i int64) *Violation {
-			t := s.pairs[i-s.first]
-			return brokenTuple(s.root, breach.rule, i, s.labelOf(t.u), s.labelOf(t.v), s.level(t.u), s.level(t.v))
+	for k, tuple := range []int64{broken.far.Load(), broken.unspanned.Load()} {
+		if err := s.lowest(ctx, tuple, func(i int64) *Violation {
+			return explain(rules[k], i, s.pairs[i-s.first])
 		}); err != nil {
 			return err
 		}

@@ -41,28 +41,40 @@ func (v *Validator) SetWeights(weights []float32) error {
 		return fmt.Errorf("validating shortest paths with %d weights of %d tuples in memory: want as many",
 			len(weights), len(v.edges))
 	}
-	bad := noTuple()
-	_, _ = graph.Parallel(context.Background(), len(v.scanners), int64(len(weights)), v.tupleGrain,
-		func(_ int, first, last int64) bool {
-			for i, w := range weights[first:last] {
-				if !(w >= 0 && w <= graph.MaxWeight) {
-					bad.put(first + int64(i))
-					return false
-				}
-			}
-			return true
-		})
-	if i := bad.Load(); i != math.MaxInt64 {
-		return fmt.Errorf("the weight of tuple %d is %v; want a number from 0 to 2^64", i, weights[i])
+	err := checkWeights(weights, len(v.scanners), v.tupleGrain, 0)
+	if err == nil {
+		v.weights = weights
 	}
-	v.weights = weights
+	return err
+}
+
+// checkWeights returns an error that names the first weight that is not from 0 to graph.MaxWeight. They are those of
+// tuples first, first+1, ...
+func checkWeights(weights []float32, threads int, grain, first int64) error {
+	bad := noTuple()
+	_, _ = graph.Parallel(context.Background(), threads, int64(len(weights)), grain, func(_ int, from, to int64) bool {
+		for i, w := range weights[from:to] {
+			if !(w >= 0 && w <= graph.MaxWeight) {
+				bad.put(from + int64(i))
+				return false
+			}
+		}
+		return true
+	})
+	if i := bad.Load(); i != math.MaxInt64 {
+		return fmt.Errorf("the weight of tuple %d is %v; want a number from 0 to 2^64", first+i, weights[i])
+	}
 	return nil
 }
 
 // OverwritePaths is Overwrite for kernel 3: it also fills distance with graph.UnwrittenDistance.
 func (v *Validator) OverwritePaths(parent []graph.Vertex, distance []float32) {
 	v.Overwrite(parent)
-	_, _ = v.overVertices(context.Background(), func(first, last int64) bool {
+	overwriteDistances(distance, len(v.scanners), v.vertexGrain)
+}
+
+func overwriteDistances(distance []float32, threads int, grain int64) {
+	_, _ = graph.Parallel(context.Background(), threads, int64(len(distance)), grain, func(_ int, first, last int64) bool {
 		for i := range distance[first:last] {
 			distance[first:last][i] = graph.UnwrittenDistance()
 		}
@@ -96,7 +108,11 @@ func (p *paths) checkSizes(context.Context) error {
 
 // checkTree checks rule 1.
 func (p *paths) checkTree(ctx context.Context) error {
-	err := p.deriveLevels(ctx)
+	return ofPathTree(p.deriveLevels(ctx))
+}
+
+// ofPathTree makes a violation of a rule of kernel 2 by the parents one of rule 1 of kernel 3.
+func ofPathTree(err error) error {
 	if broken := new(Violation); errors.As(err, &broken) {
 		broken.Rule = RulePathTree
 	}
@@ -128,17 +144,21 @@ func (p *paths) checkDistances(ctx context.Context) error {
 	if err != nil || v == math.MaxInt64 {
 		return err
 	}
-	d, want := p.distance[v], "it is reached: want a number of at least 0 that is not -0"
+	return brokenDistance(p.root, graph.Vertex(v), p.parent[v], p.distance[v])
+}
+
+// brokenDistance is the violation of vertex v with parent p by its distance d.
+func brokenDistance(root, v, p graph.Vertex, d float32) *Violation {
+	want := "it is reached: want a number of at least 0 that is not -0"
 	switch {
-	case math.IsNaN(float64(d)) && math.Float32bits(d) == math.Float32bits(graph.UnwrittenDistance()):
+	case math.Float32bits(d) == math.Float32bits(graph.UnwrittenDistance()):
 		want = "it was never written"
-	case v == int64(p.root):
+	case v == root:
 		want = "it is the root: want 0"
-	case p.parent[v] == graph.Unreached:
+	case p == graph.Unreached:
 		want = "it is marked unreached: want +Inf"
 	}
-	return broken(RulePathDistance, p.root, []graph.Vertex{graph.Vertex(v)},
-		"the distance of vertex %d is %v, and %s", v, d, want)
+	return broken(RulePathDistance, root, []graph.Vertex{v}, "the distance of vertex %d is %v, and %s", v, d, want)
 }
 
 const infinity = 0x7f800000 // the bits of +Inf; -0, negative numbers and NaN have greater ones
@@ -201,26 +221,33 @@ func (p *paths) explainWeighted(b *breaches) error {
 		return err
 	}
 	a, z := p.edges[i].Ends()
-	if p.distance[a] > p.distance[z] { // from the nearer end to the farther one
-		a, z = z, a
+	return brokenWeighted(rule, p.root, i, p.weights[i], a, z, p.distance[a], p.distance[z])
+}
+
+// brokenWeighted is the violation of rule 3 or 4 by tuple i of weight w, which joins a and z.
+func brokenWeighted(rule Rule, root graph.Vertex, i int64, w float32, a, z graph.Vertex, dA, dZ float32) *Violation {
+	if dA > dZ { // from the nearer end to the farther one
+		a, z, dA, dZ = z, a, dZ, dA
 	}
 	if rule == RulePathSpan {
-		return broken(rule, p.root, []graph.Vertex{a, z},
-			"tuple %d joins vertex %d at distance %v to vertex %d, which is unreached", i, a, p.distance[a], z)
+		return broken(rule, root, []graph.Vertex{a, z},
+			"tuple %d joins vertex %d at distance %v to vertex %d, which is unreached", i, a, dA, z)
 	}
-	return broken(rule, p.root, []graph.Vertex{a, z}, "tuple %d of weight %v joins vertex %d at distance %v to vertex "+
-		"%d at distance %v, which is more than their sum %v", i, p.weights[i], a, p.distance[a], z, p.distance[z],
-		p.distance[a]+p.weights[i])
+	return broken(rule, root, []graph.Vertex{a, z}, "tuple %d of weight %v joins vertex %d at distance %v to vertex "+
+		"%d at distance %v, which is more than their sum %v", i, w, a, dA, z, dZ, dA+w)
 }
 
 // explainTreeEdge describes a breach of rule 5 by the lowest vertex, or returns nil.
 func (p *paths) explainTreeEdge(context.Context) error {
-	at := lowestBit(p.pending)
-	if at == math.MaxInt64 {
+	v := lowestBit(p.pending)
+	if v == math.MaxInt64 {
 		return nil
 	}
-	v := graph.Vertex(at)
-	u := p.parent[v]
-	return broken(RulePathTuple, p.root, []graph.Vertex{v, u}, "vertex %d at distance %v has parent %d at distance %v, "+
-		"but no tuple of the two has a weight that gives this sum", v, p.distance[v], u, p.distance[u])
+	return brokenWeightedEdge(p.root, graph.Vertex(v), p.parent[v], p.distance[v], p.distance[p.parent[v]])
+}
+
+// brokenWeightedEdge is the violation of rule 5 by vertex v with parent u.
+func brokenWeightedEdge(root, v, u graph.Vertex, dV, dU float32) *Violation {
+	return broken(RulePathTuple, root, []graph.Vertex{v, u}, "vertex %d at distance %v has parent %d at distance %v, "+
+		"but no tuple of the two has a weight that gives this sum", v, dV, u, dU)
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/tepsbench/teps/graph"
+)
+
+// partPaths is a result of kernel 3 that is being validated, as far as it lies in one part.
+type partPaths struct {
+	*partSearch
+	own []float32 // distance of each slot
+}
+
+// SetWeights is Validator.SetWeights with the weights of the slice. It is not collective.
+func (p *Part) SetWeights(weights []float32) error {
+	if len(weights) != len(p.pairs) {
+		return fmt.Errorf("validating shortest paths with %d weights of %d tuples: want as many", len(weights), len(p.pairs))
+	}
+	err := checkWeights(weights, len(p.scanners), p.grain, p.first)
+	if err == nil {
+		p.weights, p.distance = weights, hugePages(make([]float32, p.numbers()))
+	}
+	return err
+}
+
+// OverwritePaths is Overwrite for kernel 3.
+func (p *Part) OverwritePaths(parent []graph.Vertex, distance []float32) {
+	p.Overwrite(parent)
+	overwriteDistances(distance, len(p.scanners), p.grain)
+}
+
+// ShortestPaths checks the result of kernel 3, where parent and distance have the entries of this part's vertices, as
+// Validator.ShortestPaths does.
+func (p *Part) ShortestPaths(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
+	s := &partPaths{&partSearch{p, root, parent, Tree{Root: root}, true}, distance}
+	return s.run(ctx, s.checkTree, s.checkDistances, s.publishDistances, s.scanWeighted, s.explainTreeEdge)
+}
+
+func (s *partPaths) checkTree(ctx context.Context) error {
+	switch {
+	case s.distance == nil:
+		s.fail(errors.New("validating shortest paths: the part has no weights"))
+	case len(s.own) != len(s.parent):
+		s.fail(fmt.Errorf("validating %d distances and %d parents: want as many", len(s.own), len(s.parent)))
+	}
+	return ofPathTree(s.deriveLevels(ctx))
+}
+
+// checkDistances checks rule 2, and makes the pending bits.
+func (s *partPaths) checkDistances(ctx context.Context) error {
+	bad := noTuple()
+	var farthest atomic.Int64 // bits, which are in the order of the numbers
+	s.parallel(ctx, int64(s.labels), s.grain, func(first, last int64) {
+		largest := int64(0)
+		for base := first; base < last; base += 64 {
+			pending := uint64(0)
+			for slot := base; slot < min(base+64, last); slot++ {
+				d, v := s.own[slot], s.labelOf(uint32(slot))
+				if !fits(d, v == s.root, s.parent[slot] != graph.Unreached) {
+					bad.put(int64(v))
+				}
+				if pattern := math.Float32bits(d); pattern < infinity {
+					largest = max(largest, int64(pattern))
+				}
+				if s.parent[slot] != graph.Unreached && v != s.root {
+					pending |= 1 << (slot % 64)
+				}
+			}
+			s.pending[base/64] = pending
+		}
+		for old := farthest.Load(); largest > old && !farthest.CompareAndSwap(old, largest); old = farthest.Load() {
+		}
+	})
+	err := s.lowest(ctx, bad.Load(), func(at int64) *Violation {
+		slot := at / int64(s.size)
+		return brokenDistance(s.root, graph.Vertex(at), s.parent[slot], s.own[slot])
+	})
+	largest := farthest.Load()
+	if err == nil {
+		err = s.max(ctx, &largest)
+	}
+	s.tree.Farthest = math.Float32frombits(uint32(largest))
+	return err
+}
+
+// publishDistances makes the distances of all numbers.
+func (s *partPaths) publishDistances(ctx context.Context) error {
+	copy(s.distance, s.own)
+	return publish(ctx, s.Part, s.distance, 4,
+		func(to []byte, d float32) { putUint32(to, math.Float32bits(d)) },
+		func(from []byte) float32 { return math.Float32frombits(getUint32(from)) })
+}
+
+func (s *partPaths) scanWeighted(ctx context.Context) error {
+	return s.scanRounds(ctx, s.scan, [2]Rule{RulePathLength, RulePathSpan}, func(rule Rule, i int64, t pair) *Violation {
+		return brokenWeighted(rule, s.root, i, s.weights[i-s.first], s.labelOf(t.u), s.labelOf(t.v), s.distance[t.u],
+			s.distance[t.v])
+	})
+}
+
+// scan is that of scanRounds for kernel 3. A vertex is reached if its distance is finite.
+func (s *partPaths) scan(scan *scanner, first, last int, broken *breaches) {
+	unreached := graph.Infinity()
+	for at := first; at < last; at++ {
+		t, w := s.pairs[at], s.weights[at]
+		dU, dV := s.distance[t.u], s.distance[t.v]
+		if t.u != t.v && dU+w > dV && dV+w > dU {
+			continue
+		}
+		switch {
+		case dU == unreached && dV == unreached:
+			scan.missed++
+		case dU == unreached || dV == unreached:
+			broken.unspanned.put(s.first + int64(at))
+		case dU+w < dV || dV+w < dU:
+			broken.far.put(s.first + int64(at))
+			return
+		case t.u == t.v:
+			scan.selfLoops++
+		default: // one way is exactly as short
+			if dU+w == dV {
+				s.hit(scan, t.v, t.u)
+			}
+			if dV+w == dU {
+				s.hit(scan, t.u, t.v)
+			}
+		}
+	}
+}
+
+// hit collects a possible tree edge.
+func (s *partPaths) hit(scan *scanner, child, parent uint32) {
+	if scan.nHits >= poolHits {
+		s.markTreeEdges(scan)
+	}
+	scan.hits[scan.nHits] = uint64(child)<<32 | uint64(parent)
+	scan.nHits++
+}
+
+// explainTreeEdge returns the violation of rule 5 by the lowest vertex, or nil. Its parent may be in any part.
+func (s *partPaths) explainTreeEdge(ctx context.Context) error {
+	v := lowestBit(s.pending)
+	if v < math.MaxInt64 {
+		v = int64(s.labelOf(uint32(v)))
+	}
+	if err := s.min(ctx, &v); err != nil || v == math.MaxInt64 {
+		return err
+	}
+	known := [2]int64{} // the parent and the distance of v
+	if owner, slot := s.place(graph.Vertex(v)); owner == s.rank {
+		known = [2]int64{int64(s.parent[slot]), int64(math.Float32bits(s.own[slot]))}
+	}
+	if err := s.sum(ctx, &known[0], &known[1]); err != nil {
+		return err
+	}
+	ofParent := int64(0)
+	if owner, slot := s.place(graph.Vertex(known[0])); owner == s.rank {
+		ofParent = int64(math.Float32bits(s.own[slot]))
+	}
+	if err := s.sum(ctx, &ofParent); err != nil {
+		return err
+	}
+	return brokenWeightedEdge(s.root, graph.Vertex(v), graph.Vertex(known[0]), math.Float32frombits(uint32(known[1])),
+		math.Float32frombits(uint32(ofParent)))
+}
