@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The breadth-first search of cuGraph (RAPIDS) on one GPU as an engine of teps, through cuGraph's C library, releases
- * 24.10 to 26.08. Before, cugraph_graph_create_sg had other parameters.
+/* The breadth-first search and shortest paths of cuGraph (RAPIDS) on one GPU as an engine of teps, through cuGraph's C
+ * library, releases 24.10 to 26.08. Before, cugraph_graph_create_sg had other parameters.
  *
  * cuGraph numbers the vertices that have edges anew and returns its results in that order, as an array of vertices and
- * one of their predecessors, both in original labels. The clock covers all of cugraph_bfs, including its allocations
- * of device memory. The arrays are copied from the device, and predecessors put in the order of labels, after it. */
+ * one of their predecessors, both in original labels, and one of distances. The clock covers all of cugraph_bfs or
+ * cugraph_sssp, including their allocations of device memory. The arrays are copied from the device, and put in the order
+ * of labels, after it. */
 #include <cuda_runtime_api.h>
 #include <cugraph_c/algorithms.h>
 #include <cugraph_c/graph.h>
 #include <cugraph_c/version_config.hpp> /* despite its name, nothing but macros */
+#include <float.h>
 #include <limits.h>
 #include <time.h>
 
-#include "teps_engine.h"
+#include "peers.h"
 
 typedef cugraph_type_erased_device_array_t array_t;
 typedef cugraph_type_erased_device_array_view_t view_t;
@@ -25,6 +27,7 @@ typedef struct {
 	view_t *root_view;
 	uint8_t *linked;        /* whether a vertex has an edge; cuGraph does not know the others */
 	int32_t *vertex, *predecessor;
+	float *distance;
 	bool_t direction_optimizing;
 } searcher;
 
@@ -44,7 +47,7 @@ static int failed(teps_call *call, cugraph_error_code_t code, cugraph_error_t *e
 }
 
 /* Copies an array from the device and frees its view. */
-static int to_host(teps_call *call, searcher *s, int32_t *to, view_t *from) {
+static int to_host(teps_call *call, searcher *s, void *to, view_t *from) {
 	cugraph_error_t *error = NULL;
 	cugraph_error_code_t code =
 		cugraph_type_erased_device_array_view_copy_to_host(s->handle, (byte_t *)to, from, &error);
@@ -53,9 +56,10 @@ static int to_host(teps_call *call, searcher *s, int32_t *to, view_t *from) {
 }
 
 /* Allocates an array on the device. If values is not NULL, they are copied to it. */
-static int to_device(teps_call *call, searcher *s, size_t n, const int32_t *values, array_t **array, view_t **view) {
+static int to_device(teps_call *call, searcher *s, size_t n, cugraph_data_type_id_t type, const void *values,
+                     array_t **array, view_t **view) {
 	cugraph_error_t *error = NULL;
-	cugraph_error_code_t code = cugraph_type_erased_device_array_create(s->handle, n, INT32, array, &error);
+	cugraph_error_code_t code = cugraph_type_erased_device_array_create(s->handle, n, type, array, &error);
 	if (code != CUGRAPH_SUCCESS) return failed(call, code, error);
 	*view = cugraph_type_erased_device_array_view(*array);
 	if (values == NULL) return TEPS_OK;
@@ -75,38 +79,39 @@ static void free_searcher(searcher *s) {
 	free(s->linked);
 	free(s->vertex);
 	free(s->predecessor);
+	free(s->distance);
 	free(s);
 }
 
-/* Builds cuGraph's graph from both directions of n / 2 edges without self-loops. */
-static int build(teps_call *call, searcher *s, size_t n, const int32_t *from, const int32_t *to) {
+/* Builds cuGraph's graph from n entries; weight is NULL for kernel 2 only. */
+static int build(teps_call *call, searcher *s, size_t n, const int32_t *from, const int32_t *to, const float *weight) {
 	cugraph_graph_properties_t properties = {.is_symmetric = TRUE, .is_multigraph = FALSE};
-	array_t *sources = NULL, *targets = NULL;
-	view_t *source_view = NULL, *target_view = NULL;
+	array_t *sources = NULL, *targets = NULL, *weights = NULL;
+	view_t *source_view = NULL, *target_view = NULL, *weight_view = NULL;
 	cugraph_error_t *error = NULL;
-	int status = to_device(call, s, 1, NULL, &s->root, &s->root_view);
-	if (status == TEPS_OK) status = to_device(call, s, n, from, &sources, &source_view);
-	if (status == TEPS_OK) status = to_device(call, s, n, to, &targets, &target_view);
+	int status = to_device(call, s, 1, INT32, NULL, &s->root, &s->root_view);
+	if (status == TEPS_OK) status = to_device(call, s, n, INT32, from, &sources, &source_view);
+	if (status == TEPS_OK) status = to_device(call, s, n, INT32, to, &targets, &target_view);
+	if (status == TEPS_OK && weight) status = to_device(call, s, n, FLOAT32, weight, &weights, &weight_view);
 	if (status == TEPS_OK) {
-		bool_t transposed = FALSE, renumber = TRUE, drop_loops = FALSE, drop_duplicates = TRUE, symmetrize = FALSE;
+		bool_t transposed = FALSE, renumber = TRUE, drop_loops = FALSE, drop_duplicates = FALSE, symmetrize = FALSE;
 		cugraph_error_code_t code = cugraph_graph_create_sg(s->handle, &properties, NULL, source_view, target_view,
-			NULL, NULL, NULL, transposed, renumber, drop_loops, drop_duplicates, symmetrize, FALSE, &s->graph, &error);
+			weight_view, NULL, NULL, transposed, renumber, drop_loops, drop_duplicates, symmetrize, FALSE, &s->graph, &error);
 		if (code != CUGRAPH_SUCCESS) status = failed(call, code, error);
 	}
 	if (cudaDeviceSynchronize() != cudaSuccess && status == TEPS_OK)
 		status = teps_fail(call, TEPS_FAILED, "CUDA reports: %s", cudaGetErrorString(cudaGetLastError()));
 	free_array(sources, source_view);
 	free_array(targets, target_view);
+	free_array(weights, weight_view);
 	return status;
 }
 
 int teps_describe(teps_description *description) {
-	memset(description, 0, sizeof *description);
-	description->abi = TEPS_ABI;
-	strcpy(description->name, "cugraph");
-	snprintf(description->version, sizeof description->version, "%d.%02d.%02d", CUGRAPH_VERSION_MAJOR,
-		CUGRAPH_VERSION_MINOR, CUGRAPH_VERSION_PATCH);
-	strcpy(description->summary, "search of cuGraph, on the first GPU");
+	char version[64];
+	snprintf(version, sizeof version, "%d.%02d.%02d", CUGRAPH_VERSION_MAJOR, CUGRAPH_VERSION_MINOR, CUGRAPH_VERSION_PATCH);
+	peers_describe(description, "cugraph", version, "searches of cuGraph, on the first GPU", "", 0, 64);
+	description->paths_per_tuple = 8;
 	int devices = 0;
 	struct cudaDeviceProp properties;
 	if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0 &&
@@ -116,70 +121,81 @@ int teps_describe(teps_description *description) {
 	} else {
 		strcpy(description->unavailable, "no NVIDIA GPU was found");
 	}
-	description->bytes_fixed = 1 << 28;
-	description->bytes_per_vertex = 9;
-	description->bytes_per_tuple = 16;
 	description->options[0] = (teps_option){"direction_optimizing", TEPS_BOOL, 0, 0, 0, "true", "",
 		"switch between top-down and bottom-up steps; cuGraph's parameter of that name"};
 	return TEPS_OK;
 }
 
-int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
-	int64_t vertices = teps_vertices(tuples, count, 31), edges = 0;
-	if (vertices < 0) return teps_fail(call, TEPS_TUPLES, "cuGraph's labels have 31 bits here");
-	for (int64_t i = 0; i < count; i++) edges += tuples[i].low_u != tuples[i].low_v;
-	if (edges >= INT_MAX / 2)
-		return teps_fail(call, TEPS_TUPLES, "cuGraph takes fewer than 2^30 edges with 32-bit labels");
-	searcher *s = calloc(1, sizeof *s);
-	if (!s) return teps_fail(call, TEPS_MEMORY, "no memory for a graph");
-	int status = TEPS_OK;
-	s->linked = calloc(vertices + 1, 1);
+/* Kernel 1 on the host: the entries of sorted lists, by source, target and weight, and which vertices have any. */
+static int load(teps_call *call, searcher *s, const peers_lists *lists) {
+	int64_t vertices = lists->vertices, n = lists->begin[vertices];
+	if (n >= INT_MAX) return teps_fail(call, TEPS_TUPLES, "cuGraph takes fewer than 2^30 edges with 32-bit labels");
+	int32_t *from = malloc((n + 1) * sizeof *from), *to = malloc((n + 1) * sizeof *to);
+	float *weight = call->weights ? malloc((n + 1) * sizeof *weight) : NULL;
+	s->linked = malloc(vertices + 1);
 	s->vertex = malloc((vertices + 1) * sizeof *s->vertex);
 	s->predecessor = malloc((vertices + 1) * sizeof *s->predecessor);
-	int32_t *from = malloc((2 * edges + 1) * sizeof *from), *to = malloc((2 * edges + 1) * sizeof *to);
-	if (!s->linked || !s->vertex || !s->predecessor || !from || !to) {
-		status = teps_fail(call, TEPS_MEMORY, "no memory for %lld tuples", (long long)count);
+	s->distance = malloc((vertices + 1) * sizeof *s->distance);
+	int status = TEPS_OK;
+	if (!from || !to || (call->weights && !weight) || !s->linked || !s->vertex || !s->predecessor || !s->distance) {
+		status = teps_fail(call, TEPS_MEMORY, "no memory for %lld entries", (long long)n);
 	} else if (!(s->handle = cugraph_create_resource_handle(NULL))) {
 		status = teps_fail(call, TEPS_FAILED, "cuGraph did not create a handle on the GPU");
 	} else {
-		int64_t n = 0;
-		for (int64_t i = 0; i < count; i++) {
-			uint32_t u = tuples[i].low_u, v = tuples[i].low_v;
-			if (u == v) continue;
-			s->linked[u] = s->linked[v] = 1;
-			from[n] = to[n + 1] = (int32_t)u;
-			to[n] = from[n + 1] = (int32_t)v;
-			n += 2;
+		for (int64_t v = 0; v < vertices; v++) {
+			s->linked[v] = lists->begin[v] < lists->begin[v + 1];
+			for (int64_t i = lists->begin[v]; i < lists->begin[v + 1]; i++) {
+				from[i] = (int32_t)v;
+				to[i] = lists->entry[i].neighbor;
+				if (weight) weight[i] = lists->entry[i].weight;
+			}
 		}
-		if (n > 0) status = build(call, s, n, from, to);
+		if (n > 0) status = build(call, s, n, from, to, weight);
 	}
 	free(from);
 	free(to);
+	free(weight);
+	return status;
+}
+
+int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph) {
+	peers_lists lists = {0};
+	int status = peers_make_lists(call, tuples, count, &lists);
+	if (status != TEPS_OK) return status;
+	searcher *s = calloc(1, sizeof *s);
+	status = s ? load(call, s, &lists) : teps_fail(call, TEPS_MEMORY, "no memory for a graph");
+	graph->entries = lists.begin[lists.vertices];
+	peers_free_lists(&lists);
 	if (status != TEPS_OK) {
-		free_searcher(s);
+		if (s) free_searcher(s);
 		return status;
 	}
 	s->direction_optimizing = strcmp(teps_set(call, "direction_optimizing"), "true") == 0 ? TRUE : FALSE;
 	graph->state = s;
-	graph->vertices = vertices;
-	graph->bytes = 8 * edges + 17 * vertices; /* an upper bound: cuGraph drops duplicates, and does not say how many */
+	graph->vertices = lists.vertices;
+	graph->bytes = (call->weights ? 8 : 4) * graph->entries + 21 * lists.vertices;
 	graph->vertex_bits = 32;
 	return TEPS_OK;
 }
 
-int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
+/* Runs one kernel; kernel 3 if distance is not NULL. */
+static int search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent, float *distance) {
 	searcher *s = graph->state;
-	if (!s->linked[root]) {
-		for (int64_t v = 0; v < graph->vertices; v++) parent[v] = v == root ? root : TEPS_UNREACHED;
-		return TEPS_OK;
-	}
+	for (int64_t v = 0; v < graph->vertices; v++) parent[v] = TEPS_UNREACHED;
+	for (int64_t v = 0; distance && v < graph->vertices; v++) distance[v] = INFINITY;
+	parent[root] = root;
+	if (distance) distance[root] = 0;
+	if (!s->linked[root]) return TEPS_OK;
 	cugraph_paths_result_t *result = NULL;
 	cugraph_error_t *error = NULL;
+	cugraph_error_code_t code = CUGRAPH_SUCCESS;
 	int32_t label = (int32_t)root;
 	int64_t begin = now();
-	cugraph_error_code_t code = cugraph_type_erased_device_array_view_copy_from_host(s->handle, s->root_view,
-		(const byte_t *)&label, &error);
-	if (code == CUGRAPH_SUCCESS)
+	if (distance)
+		code = cugraph_sssp(s->handle, s->graph, root, FLT_MAX, TRUE, FALSE, &result, &error);
+	else
+		code = cugraph_type_erased_device_array_view_copy_from_host(s->handle, s->root_view, (const byte_t *)&label, &error);
+	if (!distance && code == CUGRAPH_SUCCESS)
 		code = cugraph_bfs(s->handle, s->graph, s->root_view, s->direction_optimizing, INT32_MAX, TRUE, FALSE, &result,
 			&error);
 	cudaError_t cuda = cudaDeviceSynchronize();
@@ -193,13 +209,24 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	int64_t n = (int64_t)cugraph_type_erased_device_array_view_size(vertices);
 	int status = to_host(call, s, s->vertex, vertices);
 	if (status == TEPS_OK) status = to_host(call, s, s->predecessor, cugraph_paths_result_get_predecessors(result));
+	if (status == TEPS_OK && distance) status = to_host(call, s, s->distance, cugraph_paths_result_get_distances(result));
 	cugraph_paths_result_free(result);
 	if (status != TEPS_OK) return status;
-	for (int64_t v = 0; v < graph->vertices; v++) parent[v] = TEPS_UNREACHED;
-	for (int64_t i = 0; i < n; i++) parent[s->vertex[i]] = s->predecessor[i]; /* -1: not reached, or the root */
-	parent[root] = root;
+	for (int64_t i = 0; i < n; i++) { /* the predecessor is -1 where nothing was reached, and at the root */
+		if (s->predecessor[i] < 0) continue;
+		parent[s->vertex[i]] = s->predecessor[i];
+		if (distance) distance[s->vertex[i]] = s->distance[i];
+	}
 	call->elapsed_ns = end - begin;
 	return TEPS_OK;
+}
+
+int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
+	return search(call, graph, root, parent, NULL);
+}
+
+int teps_shortest_paths(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent, float *distance) {
+	return search(call, graph, root, parent, distance);
 }
 
 void teps_free(teps_graph *graph) { free_searcher(graph->state); }

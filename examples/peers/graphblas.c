@@ -7,10 +7,9 @@
  *
  * The clock covers everything, with the copy of the 32-bit parents, in original labels, into teps's array. */
 #include <GraphBLAS.h>
-#include <omp.h>
 #include <time.h>
 
-#include "teps_engine.h"
+#include "peers.h"
 
 typedef struct {
 	GrB_Index n, entries;
@@ -28,16 +27,10 @@ static int failure(teps_call *call, GrB_Info info) {
 }
 
 int teps_describe(teps_description *description) {
-	teps_description about = {
-		.abi = TEPS_ABI, .name = "graphblas", .summary = "products of sparse vectors and matrices with SuiteSparse:GraphBLAS",
-		.device = "OpenMP threads", .units = omp_get_max_threads(),
-		.bytes_fixed = 1 << 24, .bytes_per_vertex = 64, .bytes_per_tuple = 64,
-		.options = {{.name = "threads", .kind = TEPS_INT, .bounded = 1, .min = 0, .max = 1024, .value = "0",
-		             .meaning = "threads; 0: the default of OpenMP"}},
-	};
-	snprintf(about.version, sizeof about.version, "%d.%d.%d", GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR,
-	         GxB_IMPLEMENTATION_SUB);
-	*description = about;
+	char version[64];
+	snprintf(version, sizeof version, "%d.%d.%d", GxB_IMPLEMENTATION_MAJOR, GxB_IMPLEMENTATION_MINOR, GxB_IMPLEMENTATION_SUB);
+	peers_describe_openmp(description, "graphblas", version,
+	                      "products of sparse vectors and matrices with SuiteSparse:GraphBLAS", 64);
 	return TEPS_OK;
 }
 
