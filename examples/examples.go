@@ -6,7 +6,7 @@ package examples
 
 import "embed"
 
-//go:embed go c openmp python
+//go:embed go c openmp cpp rust python
 var files embed.FS
 
 // Files returns the examples, one directory each.

@@ -111,3 +111,25 @@ func small(t *testing.T, line string) (stdout, stderr string, code int) {
 	code = execute(t.Context(), builtins(), args, &out, &errs)
 	return out.String(), errs.String(), code
 }
+
+// TestStarterLibrariesConform builds the starters that no document builds, each where its compiler is installed.
+func TestStarterLibrariesConform(t *testing.T) {
+	for language, tool := range map[string]string{"cpp": "g++ --version", "rust": "rustc --version"} {
+		t.Run(language, func(t *testing.T) {
+			needs(t, "make --version && "+tool)
+			t.Chdir(t.TempDir())
+			for i, args := range [][]string{
+				{"new-engine", "mine", "--language", language},
+				{"conform", "teps-engine-mine/libmine.so", "--case", "graph/random-deep", "--case", "paths/exact"},
+			} {
+				var out bytes.Buffer
+				if code := execute(t.Context(), builtins(), args, &out, &out); code != exitValid {
+					t.Fatalf("%v: exit code %d:\n%s", args, code, &out)
+				}
+				if i == 0 {
+					succeed(t, exec.Command("make", "-C", "teps-engine-mine"))
+				}
+			}
+		})
+	}
+}

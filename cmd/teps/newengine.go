@@ -30,12 +30,14 @@ func languages() []language {
 		{"go", "a Go program", "main.go", "go build", "teps-engine-mine"},
 		{"c", "a shared library in C", "mine.c", "make", "libmine.so"},
 		{"openmp", "a shared library in C with OpenMP", "mine.c", "make", "libmine.so"},
+		{"cpp", "a shared library in C++", "mine.cc", "make", "libmine.so"},
+		{"rust", "a shared library in Rust", "mine.rs", "make", "libmine.so"},
 		{"python", "a Python program over gRPC", "teps-engine-mine", "make", "teps-engine-mine"},
 	}
 }
 
 func newEngineCommand(engines catalog) *cobra.Command {
-	const names = "go, c, openmp, python"
+	const names = "go, c, openmp, cpp, rust, python"
 	var chosen, dir string
 	c := &cobra.Command{
 		Use:   "new-engine NAME",
@@ -43,7 +45,7 @@ func newEngineCommand(engines catalog) *cobra.Command {
 		Long: `new-engine makes the directory teps-engine-NAME with a small engine that builds,
 passes the conformance suite and runs. Replace its search with yours.
 
-Languages: ` + names + `. Use c for C++, CUDA and Fortran, too.`,
+Languages: ` + names + `. Use cpp for CUDA and c for Fortran.`,
 		Example: `  teps new-engine mine
   teps new-engine mine --language openmp --dir engines/mine`,
 		Args: exactArgs(1, "the new engine's name"),
@@ -102,7 +104,7 @@ func (l language) write(dir, name string) error {
 	switch l.name {
 	case "python":
 		files["engine.proto"] = rpc.Proto()
-	case "c", "openmp":
+	case "c", "openmp", "cpp":
 		files["teps_engine.h"] = native.Header()
 	case "go":
 		_, file, _, _ := runtime.Caller(0)
@@ -112,6 +114,11 @@ func (l language) write(dir, name string) error {
 		if err := errors.Join(err, sumErr); err != nil {
 			return usage("a Go engine needs the source of teps: %w; build teps from a clone", err)
 		}
+		from, err := filepath.Abs(dir)
+		relative, relErr := filepath.Rel(from, source)
+		if err := errors.Join(err, relErr); err != nil {
+			return err
+		}
 		// It has the versions of teps, so that nothing has to be downloaded.
 		required := "\t" + module + " v0.0.0\n"
 		for line := range strings.Lines(string(goMod)) {
@@ -120,7 +127,7 @@ func (l language) write(dir, name string) error {
 			}
 		}
 		files["go.mod"] = fmt.Sprintf("module example.com/%s%s\n\n%s\n\nrequire (\n%s)\n\nreplace %s => %s\n", enginePrefix,
-			name, regexp.MustCompile(`(?m)^go .*$`).FindString(string(goMod)), required, module, source)
+			name, regexp.MustCompile(`(?m)^go .*$`).FindString(string(goMod)), required, module, filepath.ToSlash(relative))
 		files["go.sum"] = string(goSum)
 	}
 	err := os.MkdirAll(dir, 0o777)
