@@ -118,7 +118,7 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 func (b *builder) details(s *search) []plugins.Fact {
 	d := b.device.Device
 	facts := []plugins.Fact{
-		{Name: "device", Value: oneLine(fmt.Sprintf("%s, %s, %s", d.Name, d.Platform, d.Driver))},
+		{Name: "device", Value: oneLine(fmt.Sprintf("%s, %s, %s", d.Name, d.Platform, d.Driver), plugins.MaxText)},
 		{Name: "vertices that are not isolated", Value: fmt.Sprint(b.sizes.Vertices)},
 		{Name: "vertices with neighbor lists", Value: fmt.Sprint(b.sizes.Searched)},
 		{Name: "work-groups of a search", Value: fmt.Sprintf("%d of %d items", s.groups, s.program.Group)},

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tepsbench/teps/opencl/driver"
 	"github.com/tepsbench/teps/plugins"
@@ -44,7 +45,7 @@ func describe() (plugins.Description, error) {
 		_, err = choose(devices, automatic)
 	}
 	if err != nil {
-		d.Unavailable = oneLine(err.Error())
+		d.Unavailable = oneLine(err.Error(), plugins.MaxText)
 	}
 	for i, one := range devices {
 		details := []plugins.Fact{{Name: "device", Value: strconv.Itoa(i)}, {Name: "platform", Value: one.Platform},
@@ -56,19 +57,25 @@ func describe() (plugins.Description, error) {
 			details = append(details, plugins.Fact{Name: Problem, Value: one.Problem})
 		}
 		for i := range details {
-			details[i].Value = cmp.Or(oneLine(details[i].Value), "unknown")
+			details[i].Value = cmp.Or(oneLine(details[i].Value, plugins.MaxText), "unknown")
 		}
-		d.Devices = append(d.Devices, plugins.Device{Kind: one.Kind, Name: cmp.Or(oneLine(one.Name), "unnamed"),
+		d.Devices = append(d.Devices, plugins.Device{Kind: one.Kind, Name: cmp.Or(oneLine(one.Name, plugins.MaxName), "unnamed"),
 			Units: one.Units, MemoryBytes: one.Memory, Details: details})
 	}
 	d.Limits, d.Memory = limits(devices), hostMemory(devices)
 	return d, nil
 }
 
-// oneLine returns a text of a driver as the contract wants it: one line of limited length.
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	return text[:min(len(text), plugins.MaxName)]
+// oneLine returns a text of a driver as the contract wants it: one line of printable characters, of limited length.
+func oneLine(text string, limit int) string {
+	printable := func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}
+	text = strings.Join(strings.Fields(strings.Map(printable, text)), " ")
+	return strings.ToValidUTF8(text[:min(len(text), limit)], "")
 }
 
 // automatic is the device option that leaves the choice to the engine.
@@ -90,8 +97,11 @@ func choose(devices []driver.Device, option string) (int, error) {
 			i = slices.IndexFunc(devices, usable)
 		}
 		if i < 0 {
-			return 0, fmt.Errorf("%w: no OpenCL device can be used: %s: %s", plugins.ErrUnavailable, devices[0].Name,
-				devices[0].Problem)
+			var why []string
+			for _, d := range devices {
+				why = append(why, d.Name+": "+d.Problem)
+			}
+			return 0, fmt.Errorf("%w: no OpenCL device can be used: %s", plugins.ErrUnavailable, strings.Join(why, "; "))
 		}
 		return i, nil
 	}

@@ -62,10 +62,9 @@ func chunkWords(words, groups, group int) int {
 func hubCount(vertices uint32) uint32 { return min(max(vertices/64&^31, 64), 1<<18, vertices) }
 
 const (
-	pairBytes  = 8        // of a tuple on the device
-	entryBytes = 2 * 4    // of a tuple in the lists
-	keyBytes   = 2 * 8    // of a list entry that is sorted: two keys
-	minKeys    = 16 << 20 // entries that must fit into one sort
+	pairBytes  = 8     // of a tuple on the device
+	entryBytes = 2 * 4 // of a tuple in the lists
+	keyBytes   = 2 * 8 // of a list entry that is sorted: two keys
 )
 
 // searchBytes is what a search needs on the device besides the lists: labels, vertices, template, parents; offsets,
@@ -77,7 +76,7 @@ func searchBytes(labels, searched int64) int64 { return (4+4+4+8)*labels + (4+16
 func limits(devices []driver.Device) (l plugins.Limits) {
 	for _, d := range devices {
 		if d.Problem == "" {
-			tuples := min(d.MaxArray/entryBytes, (d.Memory-d.Memory/16-minKeys*keyBytes)/(pairBytes+entryBytes), 1<<31-1)
+			tuples := min(d.MaxArray/entryBytes, (d.Memory-d.Memory/8)/(pairBytes+entryBytes), 1<<31-1) // the rest: a sort
 			l.Tuples = max(l.Tuples, tuples)
 			l.Vertices = max(l.Vertices, min(d.MaxArray/16, none))
 		}
@@ -105,8 +104,7 @@ func checkTuples(d driver.Device, tuples int64, maxLabel uint32, tooLong bool) e
 // hostMemory bounds the memory of the host. The device's is the host's for a processor, and for a GPU without memory.
 func hostMemory(devices []driver.Device) plugins.Memory {
 	m := plugins.Memory{Fixed: 1 << 30} // the driver with its compiler, staging buffers
-	i, err := choose(devices, automatic)
-	if err == nil && devices[i].Unified {
+	if i, err := choose(devices, automatic); err == nil && devices[i].Unified {
 		m.PerVertex = float64(searchBytes(1, 1))
 		m.PerTuple = pairBytes + entryBytes + 2*keyBytes
 	}

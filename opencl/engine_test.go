@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package opencl
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tepsbench/teps/opencl/driver"
+	"github.com/tepsbench/teps/plugins"
+)
+
+func TestWithoutOpenCLTheEngineSaysWhatIsMissing(t *testing.T) {
+	for file, want := range map[string]string{"/nowhere/libOpenCL.so": "cannot open", "libc.so.6": "not a library of OpenCL"} {
+		t.Setenv(driver.LibraryVariable, file)
+		e := New()
+		d, err := e.Describe(t.Context())
+		if err != nil || !strings.Contains(d.Unavailable, want) || strings.Contains(d.Unavailable, "\n") {
+			t.Errorf("%s: got %q and %v, want one line with %q", file, d.Unavailable, err, want)
+		}
+		if _, err := e.Construct(t.Context(), plugins.Input{}); !errors.Is(err, plugins.ErrUnavailable) {
+			t.Errorf("%s: got %v, want ErrUnavailable", file, err)
+		}
+	}
+}
+
+func TestChoiceOfADevice(t *testing.T) {
+	devices := []driver.Device{
+		{Kind: "cpu", Name: "EPYC", Platform: "Portable Computing Language"},
+		{Kind: "gpu", Name: "old", Platform: "Clover", Problem: "no compiler"},
+		{Kind: "gpu", Name: "Radeon RX", Platform: "AMD"},
+		{Kind: "gpu", Name: "Arc", Platform: "Intel(R) OpenCL"},
+	}
+	for option, want := range map[string]int{automatic: 2, "0": 0, "3": 3, "radeon": 2, "intel": 3, "portable": 0} {
+		if got, err := choose(devices, option); got != want || err != nil {
+			t.Errorf("device=%s: got %d and %v, want %d", option, got, err, want)
+		}
+	}
+	for _, option := range []string{"", "4", "-1", "nvidia"} {
+		if _, err := choose(devices, option); !errors.Is(err, plugins.ErrOption) || !strings.Contains(err.Error(), "2 (Radeon RX") {
+			t.Errorf("device=%s: got %v, want an error with the devices", option, err)
+		}
+	}
+	if got, err := choose(devices[:2], automatic); got != 0 || err != nil {
+		t.Errorf("without a GPU: got %d and %v, want the first device", got, err)
+	}
+	if _, err := choose(devices[1:2], automatic); !errors.Is(err, plugins.ErrUnavailable) {
+		t.Errorf("without a usable device: got %v, want ErrUnavailable", err)
+	}
+}
