@@ -59,8 +59,9 @@ func describe() (plugins.Description, error) {
 		for i := range details {
 			details[i].Value = cmp.Or(oneLine(details[i].Value, plugins.MaxText), "unknown")
 		}
-		d.Devices = append(d.Devices, plugins.Device{Kind: one.Kind, Name: cmp.Or(oneLine(one.Name, plugins.MaxName), "unnamed"),
-			Units: one.Units, MemoryBytes: one.Memory, Details: details})
+		name := cmp.Or(oneLine(one.Name, plugins.MaxName), "unnamed")
+		d.Devices = append(d.Devices, plugins.Device{Kind: one.Kind, Name: name, Units: one.Units,
+			MemoryBytes: one.Memory, Details: details})
 	}
 	d.Limits, d.Memory = limits(devices), hostMemory(devices)
 	return d, nil
