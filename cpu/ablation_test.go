@@ -54,7 +54,7 @@ func constructAll(t testing.TB, tuples []graph.Edge, threads string) (all []*ins
 }
 
 func TestEveryAblationSearchesRight(t *testing.T) {
-	tuples := kronecker(t, 12)
+	tuples := kronecker(t, 10)
 	for i, e := range constructAll(t, tuples, "3") {
 		validator, err := validate.New(tuples, int64(e.graph.Labels), 1)
 		if err != nil {

@@ -4,6 +4,7 @@ package cpu
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,34 +13,26 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-// The whole suite with the default options, and searches of its graphs with sets of options that together have every
-// pair of values of two options.
+// The whole suite with the default options, and searches of its smaller graphs with sets of options that together have
+// every pair of values of two options, and with workers and memory in fixed places.
 func TestConformance(t *testing.T) {
 	enginetest.Test(t, opener)
-	for _, set := range append(pairwise, "threads=1 direction=bottomup hubs=3") {
-		deep := !strings.Contains(set, "bottomup") && !strings.Contains(set, "1e9") // else a level costs a pass over all
-		conform(t, set, func(name string) bool {
-			slow := name == "graph/kronecker-15" || name == "graph/high-labels" || name == "graph/path-deeper" && !deep
-			return strings.HasPrefix(name, "graph/") && !slow && (small(name) || !testing.Short())
-		})
+	sets := append(slices.Clone(pairwise), "threads=1 direction=bottomup hubs=3")
+	for _, choice := range memoryChoices() {
+		sets = append(sets, "threads=3 memory="+choice)
+	}
+	if runtime.GOOS == "linux" {
+		sets = append(sets, "threads=3 pin=true")
+	}
+	for _, set := range sets {
+		if testing.Short() && !strings.Contains(set, "threads=3 adj") {
+			continue // one worker has no races, and places change none
+		}
+		enginetest.TestQuick(t, opener, []string{"graph/*"}, optionsOf(set, " "))
 	}
 }
 
 func opener(context.Context) (plugins.Engine, error) { return New(), nil }
-
-// conform runs the wanted cases with a set of options.
-func conform(t *testing.T, set string, wanted func(name string) bool) {
-	t.Run(set, func(t *testing.T) {
-		for _, c := range enginetest.Cases() {
-			if !wanted(c.Name) {
-				continue
-			}
-			if o := c.Run(t.Context(), opener, optionsOf(set, " "), enginetest.Limit); o.Err != nil {
-				t.Errorf("%v\nThe case: %s", o.Err, c.About)
-			}
-		}
-	})
-}
 
 // values has the values of every option for pairwise: all of a choice, and numbers that take different paths.
 var values = map[string][]string{
@@ -72,11 +65,4 @@ func TestPairwiseCoversEveryPairOfValues(t *testing.T) {
 			}
 		}
 	}
-}
-
-// small selects the cases with a graph that the oracle searches in a few milliseconds.
-func small(name string) bool {
-	large := []string{"path-deeper", "high-labels", "grid", "tree", "star-wide", "kronecker-12", "kronecker-15"}
-	name, ok := strings.CutPrefix(name, "graph/")
-	return ok && !slices.Contains(large, name)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -19,47 +18,23 @@ import (
 
 func open(context.Context) (plugins.Engine, error) { return New(), nil }
 
-func TestConformance(t *testing.T) { enginetest.Test(t, open) }
-
-// The quadratic search takes minutes for all roots of the path of 70,000 vertices.
-func TestConformanceOfQuadraticWork(t *testing.T) {
-	for _, c := range enginetest.Cases() {
-		if c.Name == "graph/path-deeper" {
-			continue
-		}
-		if o := c.Run(t.Context(), open, map[string]string{"work": "quadratic"}, enginetest.Limit); o.Err != nil {
-			t.Errorf("%v\nThe case: %s", o.Err, c.About)
-		}
-	}
-}
-
-func TestConformanceOfHybrid(t *testing.T) {
-	enginetest.Test(t, open, map[string]string{"work": "hybrid"},
+// The whole suite for the defaults and for all that they leave out. Other sets search its smaller graphs: quadratic work
+// and bottom-up steps take minutes on long paths.
+func TestConformance(t *testing.T) {
+	enginetest.Test(t, open, nil, map[string]string{"work": "hybrid", "adjacency": "perlist", "threads": "3", "local": "on",
+		"global": "on", "renumber": "on", "paths": "delta", "delta": "0.003"})
+	enginetest.TestQuick(t, open, []string{"graph/*"}, map[string]string{"work": "quadratic"},
 		map[string]string{"work": "hybrid", "direction": "topdown"},
+		map[string]string{"work": "hybrid", "direction": "bottomup"},
+		map[string]string{"work": "hybrid", "direction": "bottomup", "adjacency": "perlist"},
 		map[string]string{"work": "hybrid", "local": "on", "global": "on", "renumber": "on"},
 		map[string]string{"work": "hybrid", "renumber": "on"},
 		map[string]string{"work": "hybrid", "threads": "3", "schedule": "static", "chunk": "0"},
 		map[string]string{"work": "hybrid", "threads": "3", "schedule": "static", "chunk": "7"},
 		map[string]string{"work": "hybrid", "threads": "2", "schedule": "dynamic", "chunk": "0"},
 		map[string]string{"work": "hybrid", "threads": "5", "schedule": "guided", "global": "on"},
-		map[string]string{"work": "hybrid", "adjacency": "perlist"},
-		map[string]string{"work": "hybrid", "adjacency": "perlist", "threads": "3", "local": "on", "global": "on",
-			"renumber": "on"})
-}
-
-func TestConformanceOfDeltaStepping(t *testing.T) {
-	cases, err := enginetest.Select("paths/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, delta := range []string{"0.1", "0.003"} {
-		for _, c := range cases {
-			set := map[string]string{"paths": "delta", "delta": delta, "work": "hybrid"}
-			if o := c.Run(t.Context(), open, set, enginetest.Limit); o.Err != nil || o.Skipped != "" {
-				t.Errorf("delta %s: %v%s\nThe case: %s", delta, o.Err, o.Skipped, c.About)
-			}
-		}
-	}
+		map[string]string{"work": "hybrid", "adjacency": "perlist"})
+	enginetest.TestQuick(t, open, []string{"paths/*"}, map[string]string{"paths": "delta", "delta": "0.1"})
 }
 
 func TestMemoryOfKernel3IsAnUpperBound(t *testing.T) {
@@ -160,19 +135,4 @@ func TestShare(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Only bottom-up steps take minutes on long paths, as quadratic work does.
-func TestBottomUpSteps(t *testing.T) {
-	for _, c := range enginetest.Cases() {
-		if !strings.HasPrefix(c.Name, "graph/") || strings.HasPrefix(c.Name, "graph/path-deep") {
-			continue
-		}
-		for _, adjacency := range []string{"csr", "perlist"} {
-			set := map[string]string{"work": "hybrid", "direction": "bottomup", "adjacency": adjacency}
-			if o := c.Run(t.Context(), open, set, enginetest.Limit); o.Err != nil {
-				t.Errorf("%s: %v\nThe case: %s", adjacency, o.Err, c.About)
-			}
-		}
-	}
 }

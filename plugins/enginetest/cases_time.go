@@ -230,7 +230,7 @@ func cancelAtRandom(s *subject) {
 	l := s.load(in)
 	_, wall := l.clocks(1, 5) // a call that a busy machine delayed would put most moments behind the search
 	random := rand.New(rand.NewPCG(60, 2))
-	for range 60 {
+	for range 30 {
 		root := graph.Vertex(random.Int64N(in.vertices))
 		l.canceledSearch(root, time.Duration(random.Int64N(int64(2*wall))))
 		l.search(root, previous)

@@ -107,16 +107,31 @@ type Outcome struct {
 // Cases that need a missing device are skipped, and with -short also the cases that take longest.
 func Test(t *testing.T, open Opener, options ...map[string]string) {
 	t.Helper()
+	testSets(t, open, Cases(), options)
+}
+
+// TestQuick is Test with the cases that match one of the patterns (see Select) and do not take long, for options that
+// change a part of an engine.
+func TestQuick(t *testing.T, open Opener, patterns []string, options ...map[string]string) {
+	t.Helper()
+	cases, err := Select(patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testSets(t, open, slices.DeleteFunc(cases, func(c Case) bool { return c.runs == long }), options)
+}
+
+func testSets(t *testing.T, open Opener, cases []Case, options []map[string]string) {
 	if len(options) == 0 {
-		testCases(t, open, nil)
+		testCases(t, open, cases, nil)
 	}
 	for _, set := range options {
-		t.Run(label(set), func(t *testing.T) { testCases(t, open, set) })
+		t.Run(label(set), func(t *testing.T) { testCases(t, open, cases, set) })
 	}
 }
 
-func testCases(t *testing.T, open Opener, options map[string]string) {
-	for _, c := range Cases() {
+func testCases(t *testing.T, open Opener, cases []Case, options map[string]string) {
+	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			if testing.Short() && c.runs == long {
 				t.Skip("takes long; left out with -short")

@@ -23,7 +23,7 @@ import (
 func openSerial(context.Context) (plugins.Engine, error) { return serial.New(), nil }
 
 func TestSerialEnginePassesEveryCase(t *testing.T) {
-	Test(t, openSerial, nil, map[string]string{"work": "hybrid"})
+	Test(t, openSerial, map[string]string{"work": "hybrid"}) // with levels; package serial tests the defaults
 }
 
 func TestCaseNamesAreUniqueAndEveryCaseSaysWhatMustHold(t *testing.T) {
