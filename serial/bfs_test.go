@@ -18,8 +18,8 @@ import (
 
 func open(context.Context) (plugins.Engine, error) { return New(), nil }
 
-// The whole suite for the defaults and for all that they leave out. Other sets search its smaller graphs: quadratic work
-// and bottom-up steps take minutes on long paths.
+// The whole suite for the defaults and for every other choice. Other sets search its smaller graphs: quadratic work and
+// bottom-up steps take minutes on long paths.
 func TestConformance(t *testing.T) {
 	enginetest.Test(t, open, nil, map[string]string{"work": "hybrid", "adjacency": "perlist", "threads": "3",
 		"local": "on", "global": "on", "renumber": "on", "paths": "delta", "delta": "0.003"})
