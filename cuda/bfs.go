@@ -44,6 +44,7 @@ type search struct {
 	parents uint64        // [labels] on the device
 	stage   *driver.Stage // for copying them; nil: not needed so far
 	levels  []plugins.Level
+	paths   *pathSearch // kernel 3 of the same graph; nil without weights
 }
 
 const (
@@ -84,19 +85,23 @@ func (s *search) Report(graph.Vertex) (t plugins.Traversal) {
 	return t
 }
 
-// Parents copies the parents to the host, many of them through a stage, which it makes the first time.
+// Parents copies the parents to the host.
 func (s *search) Parents(ctx context.Context, parent []graph.Vertex) (err error) {
-	into := driver.Bytes(parent)
+	return download(ctx, &s.stage, driver.Bytes(parent), s.parents)
+}
+
+// download copies an array to the host, a large one through a stage, which it makes the first time.
+func download(ctx context.Context, stage **driver.Stage, into []byte, from uint64) (err error) {
 	if len(into) <= driver.StageBytes {
-		return driver.Read(parent, s.parents)
+		return driver.Read(into, from)
 	}
-	if s.stage == nil {
-		if s.stage, err = driver.NewStage(nil); err != nil {
+	if *stage == nil {
+		if *stage, err = driver.NewStage(nil); err != nil {
 			return err
 		}
 	}
-	return s.stage.Download(ctx, into, func(_ uint64, first, _ int64) (uint64, error) {
-		return s.parents + uint64(first), nil
+	return (*stage).Download(ctx, into, func(_ uint64, first, _ int64) (uint64, error) {
+		return from + uint64(first), nil
 	})
 }
 
@@ -208,6 +213,9 @@ func (s *search) Close() error {
 	return s.device.Do(func() (err error) {
 		if s.stage != nil {
 			err = s.stage.Close()
+		}
+		if s.paths != nil {
+			err = errors.Join(err, s.paths.gpu.Close())
 		}
 		return errors.Join(err, s.memory.FreeAll(), s.device.Close())
 	})

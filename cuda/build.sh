@@ -37,6 +37,7 @@ kernels() {
 	image cuda/kernels/kernels.fatbin -DPACKED=false "${single[@]}" &
 	image cuda/kernels/packed.fatbin -DPACKED=true "${single[@]}" &
 	image cuda/kernels/several.fatbin -DSEVERAL=true cuda/kernels/*.cu &
+	image cuda/kernels/paths/paths.fatbin -DSEVERAL=false cuda/kernels/{order,sort}.cu cuda/kernels/paths/*.cu &
 	papers=(cuda/literature/kernels/*.cu)
 	image cuda/literature/kernels/literature.fatbin -DSEVERAL=false -DCHILDREN=false "${rows[@]}" "${papers[@]}" &
 	image cuda/literature/kernels/kolganov.fatbin -DSEVERAL=false -DCHILDREN=true "${rows[@]}" \

@@ -29,6 +29,9 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 		_, built, err := construct(ctx, in, c)
 		return built, err
 	}
+	if in.ShortestPaths {
+		return plugins.Built{}, fmt.Errorf("kernel 3 on several GPUs: %w; leave out the option gpus", errors.ErrUnsupported)
+	}
 	if len(in.Tuples) == 0 && in.Recipe != nil {
 		return plugins.Built{}, plugins.OptionError("tuples that are in no memory are made by a single GPU; " +
 			"leave out the option gpus")
@@ -89,17 +92,24 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 		b.Memory.Limit -= 15*b.recipe.Vertices() + 1<<30
 	}
 	var s *search
-	phases, err := driver.RunSteps(ctx,
-		b.Step("tuples to the device", b.transfer),
-		b.Step("degrees", b.countDegrees),
+	var paths *pathBuilder
+	steps := []driver.Step{b.Step("tuples to the device", b.transfer), b.Step("degrees", b.countDegrees)}
+	if in.ShortestPaths {
+		paths = b.newPaths(in.Weights)
+		steps = append(steps, paths.steps()...)
+	}
+	phases, err := driver.RunSteps(ctx, append(steps,
 		b.Step("order", b.numberVertices),
 		b.Step("lists", b.makeLists),
 		b.Step("derived arrays", func() {
 			b.derive()
 			s = b.newSearch()
-		}))
+		}))...)
 	built, err := b.Built(phases, cmp.Or(err, b.closeLent()))
 	if err != nil {
+		if paths != nil && paths.gpu != nil {
+			err = errors.Join(err, paths.gpu.Close())
+		}
 		return nil, built, err
 	}
 	built.Vertices, built.Tuning = int64(b.graph.Labels), tuning
@@ -111,6 +121,12 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 		plugins.Fact{Name: "bytes pinned in the host", Value: fmt.Sprint(b.Memory.InHost)},
 		plugins.Fact{Name: "output template", Value: template}), b.notes...)
 	d.SetSearch(&built, s)
+	if paths != nil {
+		built.Details = append(built.Details, paths.notes...)
+		s.paths = paths.search
+		s.paths.search, s.paths.params.Parent = s, s.parents
+		setPaths(&built, s.paths)
+	}
 	return s, built, nil
 }
 

@@ -18,6 +18,8 @@
 //	kernels/neighbors.cuh neighbor lists, plain and packed
 //	kernels/exchange.cuh  messages of several GPUs; kernels/fold.cuh: additions for 1D by source and 2D;
 //	                      exchange.go: the same search on the host; phases.go: its record of a level
+//	sssp.go               kernel 3 on the host, on one GPU; kernels/paths/sssp.cu: on the device; construct_paths.go and
+//	                      kernels/paths/weigh.cu, core.cuh: its part of kernel 1; paths.cuh: its graph
 //	kernels/tuning.cuh    every constant that was chosen by measuring
 //	construct*.go         kernel 1, step by step; kernels/order.cu, lists.cu, packed.cu, derived.cu, sort.cu and
 //	                      (several GPUs) several.cu run on the device
@@ -38,14 +40,15 @@ func describe() (plugins.Description, error) {
 	devices, err := driver.Devices()
 	return plugins.Description{
 		Name:    "cuda",
-		Version: "1.3", // changes with the method and with the meaning of options
+		Version: "1.4", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
-			"aligned bottom-up, one launch a search.",
+			"aligned bottom-up, one launch a search; shortest paths on one of them.",
 		Unavailable: driver.Missing(),
 		Options:     options(),
 		Memory:      plugins.Memory{Fixed: 2 << 30}, // driver and staging buffers, with the graph on the device
 		Limits:      limits(),
 		MakesTuples: true, TakesDeviceTuples: true,
-		Devices: devices,
+		ShortestPaths: true,
+		Devices:       devices,
 	}, err
 }

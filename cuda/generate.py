@@ -53,8 +53,8 @@ def calls(source, leave=()):
     return [made[function] for function in sorted(made)]
 
 
-LENGTHS = {"MAX_RANKS": "maxRanks", "LEVELS": "launchLevels", "PHASES": "numPhases"}
-TYPES = {"u64": "uint64", "u32": "uint32", "float": "float32", "LevelRecord": "deviceLevel"}
+LENGTHS = {"MAX_RANKS": "maxRanks", "LEVELS": "launchLevels", "PHASES": "numPhases", "PATH_STEPS": "pathSteps"}
+TYPES = {"u64": "uint64", "u32": "uint32", "float": "float32", "LevelRecord": "deviceLevel", "PathStep": "pathStep"}
 
 
 def go_type(kind):
@@ -89,12 +89,12 @@ def write(path, package, imports, parts):
 
 
 DRIVER = "github.com/tepsbench/teps/cuda/driver"
-write("driver/kernels.gen.go", "driver", None, calls(read("kernels/sort.cu", "kernels/lists.cu"), ["range_entries", "list_keys"]))
-shared = [structure(read("kernels/graph.cuh", "kernels/search.cuh", "kernels/exchange.cuh"), *names) for names in (
+write("driver/kernels.gen.go", "driver", None, calls(read("kernels/sort.cu", "kernels/lists.cu", "kernels/paths/pairs.cu"), ["range_entries", "list_keys"]))
+shared = [structure(read("kernels/graph.cuh", "kernels/search.cuh", "kernels/exchange.cuh", "kernels/paths/paths.cuh"), *names) for names in (
     ("Graph", "deviceGraph"), ("LevelRecord", "deviceLevel"), ("Status", "deviceStatus"), ("SearchParams", "searchParams"),
-    ("Exchange", "deviceExchange"))]
+    ("Exchange", "deviceExchange"), ("Paths", "devicePaths"), ("PathStep", "pathStep"), ("PathStatus", "pathStatus"))]
 sorting = ["sort_count", "sort_scatter", "prefix_sums", "count_unique", "write_lists", "end_lists"]
-write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "accelerator/kernels/generate.cu"), sorting + ["child"]))
+write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), sorting + ["child"]))
 with open(os.path.join(here, "structures.gen.go"), "w") as out:  # in every build: tests without CUDA read them
     out.write(HEAD.format("cuda").replace("//go:build cuda\n\n", "") + "\n" + "\n".join(shared))
 subprocess.run(["gofmt", "-w", os.path.join(here, "structures.gen.go")], check=True)

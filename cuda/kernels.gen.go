@@ -17,6 +17,18 @@ func alignedRowsKernel(words, limit, rows, size uint64) driver.Call {
 func clearParentsKernel(parent, length uint64) driver.Call {
 	return driver.Call{Kernel: "clear_parents", Args: []uint64{parent, length}}
 }
+func copyWeightsKernel(from, n, into uint64) driver.Call {
+	return driver.Call{Kernel: "copy_weights", Args: []uint64{from, n, into}}
+}
+func coreListsKernel(head, entry, vertices, hubs, radius, reach, margin, size, heads, core uint64) driver.Call {
+	return driver.Call{Kernel: "core_lists", Args: []uint64{head, entry, vertices, hubs, radius, reach, margin, size, heads, core}}
+}
+func coreRadiiKernel(state, vertices, radius uint64) driver.Call {
+	return driver.Call{Kernel: "core_radii", Args: []uint64{state, vertices, radius}}
+}
+func coreSizesKernel(head, entry, vertices, hubs, radius, reach, margin, size uint64) driver.Call {
+	return driver.Call{Kernel: "core_sizes", Args: []uint64{head, entry, vertices, hubs, radius, reach, margin, size}}
+}
 func countDegreesKernel(pairs, n, degree uint64) driver.Call {
 	return driver.Call{Kernel: "count_degrees", Args: []uint64{pairs, n, degree}}
 }
@@ -35,8 +47,17 @@ func degreeKeysKernel(degree, labels, largest, keys uint64) driver.Call {
 func entryKeysKernel(edges, n, bySource, fromTo, bits, keys, written uint64) driver.Call {
 	return driver.Call{Kernel: "entry_keys", Args: []uint64{edges, n, bySource, fromTo, bits, keys, written}}
 }
+func fillEntriesKernel(keys, values, n, entry uint64) driver.Call {
+	return driver.Call{Kernel: "fill_entries", Args: []uint64{keys, values, n, entry}}
+}
+func fillHeadsKernel(offset, vertices, entry, head uint64) driver.Call {
+	return driver.Call{Kernel: "fill_heads", Args: []uint64{offset, vertices, entry, head}}
+}
 func firstNeighborsKernel(first uint64) driver.Call {
 	return driver.Call{Kernel: "first_neighbors", Args: []uint64{first}}
+}
+func firstRelaysKernel(pairs, weights, n, vertex, vertices, hubs, length, first, leaf uint64) driver.Call {
+	return driver.Call{Kernel: "first_relays", Args: []uint64{pairs, weights, n, vertex, vertices, hubs, length, first, leaf}}
 }
 func generateKernel(c, scale, first, n, strideBits, out uint64) driver.Call {
 	return driver.Call{Kernel: "generate", Args: []uint64{c, scale, first, n, strideBits, out}}
@@ -55,6 +76,9 @@ func labelAllKernel(label uint64) driver.Call {
 }
 func listKeysKernel(pairs, n, vertex, searched, fromTo, bits, keys, written uint64) driver.Call {
 	return driver.Call{Kernel: "list_keys", Args: []uint64{pairs, n, vertex, searched, fromTo, bits, keys, written}}
+}
+func markLeavesKernel(pairs, n, degree, marked uint64) driver.Call {
+	return driver.Call{Kernel: "mark_leaves", Args: []uint64{pairs, n, degree, marked}}
 }
 func maxDegreeKernel(degree, labels, result uint64) driver.Call {
 	return driver.Call{Kernel: "max_degree", Args: []uint64{degree, labels, result}}
@@ -80,8 +104,17 @@ func packListsKernel(offset, target, sources, used, place, words uint64) driver.
 func packedSizesKernel(offset, target, sources, size uint64) driver.Call {
 	return driver.Call{Kernel: "packed_sizes", Args: []uint64{offset, target, sources, size}}
 }
+func pathEntriesKernel(pairs, weights, n, vertex, vertices, hubs, first, second, fromTo, keys, values, written uint64) driver.Call {
+	return driver.Call{Kernel: "path_entries", Args: []uint64{pairs, weights, n, vertex, vertices, hubs, first, second, fromTo, keys, values, written}}
+}
+func pathKeysKernel(marked, labels, largest, keys, counts uint64) driver.Call {
+	return driver.Call{Kernel: "path_keys", Args: []uint64{marked, labels, largest, keys, counts}}
+}
 func rangeEntriesKernel(label, degree, searched, width, entries uint64) driver.Call {
 	return driver.Call{Kernel: "range_entries", Args: []uint64{label, degree, searched, width, entries}}
+}
+func secondRelaysKernel(pairs, weights, n, vertex, vertices, hubs, first, second uint64) driver.Call {
+	return driver.Call{Kernel: "second_relays", Args: []uint64{pairs, weights, n, vertex, vertices, hubs, first, second}}
 }
 func selectEdgesKernel(pairs, n, gpu, ranks, columns, out, written uint64) driver.Call {
 	return driver.Call{Kernel: "select_edges", Args: []uint64{pairs, n, gpu, ranks, columns, out, written}}

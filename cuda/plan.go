@@ -25,6 +25,13 @@ const (
 	none         = 1<<32 - 1      // NONE: not a vertex, not a label
 	launchLevels = 65536          // LEVELS: levels that one launch of the search runs
 	blockThreads = driver.Threads // of a block of every kernel but search and prefix_sums
+
+	// Kernel 3:
+	pathSteps     = 4096    // PATH_STEPS: steps that one launch runs
+	boundBits     = 24      // BOUND_BITS: bits of a bound in a key
+	degreeClasses = 4       // CLASSES: of degrees of vertices that are not hubs
+	pathVertices  = 1 << 30 // limit of vertices with lists: a queue has 30 bits for a vertex
+	pathEntries   = 1 << 32 // limit of entries: a head has 32 bits for the place of a list
 )
 
 // limits returns the largest graph that kernel 1 accepts: labels must be below none.

@@ -29,7 +29,7 @@ func readSources(t *testing.T, paths ...string) string {
 
 func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 	source := readSources(t, "kernels/search.cuh", "kernels/tuning.cuh", "kernels/graph.cuh",
-		"kernels/neighbors.cuh", "kernels/exchange.cuh", "kernels/several.cu")
+		"kernels/neighbors.cuh", "kernels/exchange.cuh", "kernels/several.cu", "kernels/paths/paths.cuh")
 	for name, want := range map[string]int{
 		"LEVELS": launchLevels, "ADAPTIVE": slices.Index(messages, "adaptive"), "LISTS": slices.Index(messages, "lists"),
 		"BITMAPS": slices.Index(messages, "bitmaps"),
@@ -37,7 +37,8 @@ func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "LENGTH_BITS": lengthBits, "THREADS": blockThreads,
 		"SUM_THREADS": driver.SumThreads, "SORT_KEYS": driver.SortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
 		"MAX_RANGES": maxRanges, "PHASES": numPhases, "SCAN": scanPhase, "FOLD": foldPhase, "UPDATE": updatePhase,
-		"EXPAND": expandPhase, "REDUCE": reducePhase,
+		"EXPAND": expandPhase, "REDUCE": reducePhase, "PATH_STEPS": pathSteps,
+		"BOUND_BITS": boundBits, "CLASSES": degreeClasses,
 	} {
 		m := regexp.MustCompile(` ` + name + ` = (\d+)[,;]`).FindStringSubmatch(source)
 		if m == nil {

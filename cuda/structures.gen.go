@@ -103,3 +103,51 @@ type deviceExchange struct {
 	Found    [maxRanks]uint64
 	List     [maxRanks]uint64
 }
+
+// devicePaths is struct Paths of the kernels.
+type devicePaths struct {
+	Labels         uint64
+	Numbered       uint64
+	Vertices       uint64
+	Hubs           uint64
+	Vertex         uint64
+	Label          uint64
+	Head           uint64
+	Entry          uint64
+	Leaf           uint64
+	CoreHead       uint64
+	Core           uint64
+	State          uint64
+	Stamp          uint64
+	Queue          [2]uint64
+	Active         [2]uint64
+	Search         uint64
+	Status         uint64
+	Parent         uint64
+	Distance       uint64
+	Root           uint64
+	Resume         uint32
+	Stop           uint32
+	Reach, Safe    float32
+	Around, Margin float32
+	ListWidth      float32
+	Unused         float32
+}
+
+// pathStep is struct PathStep of the kernels.
+type pathStep struct {
+	Pull        uint64
+	Frontier    uint64
+	Examined    uint64
+	Nanoseconds uint64
+}
+
+// pathStatus is struct PathStatus of the kernels.
+type pathStatus struct {
+	Done     uint64
+	Steps    uint64
+	Barriers uint64
+	Begin    uint64
+	Output   uint64
+	Step     [pathSteps]pathStep
+}

@@ -140,6 +140,11 @@ func LaunchArgument[T any](d *GPU, stream cu.Stream, name string, blocks, thread
 	return nil
 }
 
+// LaunchCooperative is LaunchArgument for a kernel whose blocks run at the same time and wait for each other.
+func LaunchCooperative[T any](stream cu.Stream, f cu.Function, blocks, threads int, argument T) error {
+	return LaunchFunction(stream, f, blocks, threads, 0, unsafe.Pointer(&argument), 1, true)
+}
+
 // Read copies from the device to a slice of values without pointers.
 func Read[T any](into []T, from uint64) error {
 	if len(into) == 0 {

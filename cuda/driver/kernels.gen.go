@@ -21,6 +21,9 @@ func sortCountKernel(keys, n, shift, place uint64) Call {
 func sortScatterKernel(in_, out, n, shift, place uint64) Call {
 	return Call{Kernel: "sort_scatter", Args: []uint64{in_, out, n, shift, place}}
 }
+func sortScatterPairsKernel(in_, out, values, valuesOut, n, shift, place uint64) Call {
+	return Call{Kernel: "sort_scatter_pairs", Args: []uint64{in_, out, values, valuesOut, n, shift, place}}
+}
 func writeListsKernel(keys, n, bits, from, base, before, target, offset uint64) Call {
 	return Call{Kernel: "write_lists", Args: []uint64{keys, n, bits, from, base, before, target, offset}}
 }

@@ -33,6 +33,13 @@ func NewWork(ctx context.Context, gpu *GPU, limit int64, advice string) Work {
 	return w
 }
 
+// On returns the same work with the kernels of another image, on the same GPU and within the same memory.
+func (w *Work) On(gpu *GPU) Work {
+	other := *w
+	other.gpu = gpu
+	return other
+}
+
 // Step is a part of kernel 1 that the record names.
 type Step struct {
 	Name string
@@ -164,6 +171,21 @@ func (w *Work) Blocks(blocks int, kernel Call) {
 // Sort sorts n keys of 64 bits by bits low to high, stably. It uses buffer, which is as large; the two arrays may
 // change places.
 func (w *Work) Sort(keys, buffer *uint64, n int64, low, high int) {
+	w.sort(keys, buffer, n, low, high, func(place, shift uint64) Call {
+		return sortScatterKernel(*keys, *buffer, uint64(n), shift, place)
+	})
+}
+
+// SortPairs is Sort for keys with values of 64 bits. The image must contain kernels/paths/pairs.cu.
+func (w *Work) SortPairs(keys, buffer, values, valuesBuffer *uint64, n int64, low, high int) {
+	w.sort(keys, buffer, n, low, high, func(place, shift uint64) Call {
+		from, into := *values, *valuesBuffer
+		*values, *valuesBuffer = into, from
+		return sortScatterPairsKernel(*keys, *buffer, from, into, uint64(n), shift, place)
+	})
+}
+
+func (w *Work) sort(keys, buffer *uint64, n int64, low, high int, scatter func(place, shift uint64) Call) {
 	const digitBits = 8
 	tile := int64(Threads * SortKeys)
 	blocks := int(max(1, min((n+tile-1)/tile, int64(w.gpu.Multiprocessors)*4)))
@@ -172,7 +194,7 @@ func (w *Work) Sort(keys, buffer *uint64, n int64, low, high int) {
 	for shift := low; shift < high && w.Err == nil; shift += digitBits {
 		w.Blocks(blocks, sortCountKernel(*keys, uint64(n), uint64(shift), place))
 		w.PrefixSums(place, places, place+8*places)
-		w.Blocks(blocks, sortScatterKernel(*keys, *buffer, uint64(n), uint64(shift), place))
+		w.Blocks(blocks, scatter(place, uint64(shift)))
 		w.Fail("sort", w.Ctx.Err())
 		*keys, *buffer = *buffer, *keys
 	}

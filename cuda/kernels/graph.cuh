@@ -33,7 +33,6 @@
 #define SEVERAL false
 #endif
 
-constexpr u32 NONE = 0xffffffffu;  // not a vertex, not a label
 constexpr u32 LONGER = 1u << 31;   // in alignedRows: a list of this word continues in CSR
 constexpr u32 LEAF = 1u << 31;     // in Graph::vertex, on several GPUs: a leaf, with the vertex of its hub
 

@@ -143,10 +143,3 @@ struct State {
 extern __device__ State state;
 extern __device__ u32 arrived;  // blocks at the grid's barrier; the highest bit flips when all have arrived
 extern __device__ u64 copied;   // blocks that have copied their share of the template, over all searches
-
-// globalTime returns nanoseconds since some moment.
-__device__ inline u64 globalTime() {
-  u64 t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}

@@ -35,6 +35,17 @@ constexpr int CORRECTIONS_PER_WARP = 64;   // corrections that a warp buffers be
 constexpr int CORRECTIONS_PER_THREAD = 2;  // corrections that a thread writes out at a time
 constexpr int CORRECTIONS_PER_PART = 256;  // corrections that a block writes out at a time
 
+// Shortest paths.
+constexpr int PATH_THREADS = 1024;         // threads of a block; one block runs on each multiprocessor
+constexpr int BLOCK_QUEUE = 2048;          // vertices that a block queues before it adds them to the queue of all
+constexpr int ONE_BLOCK_ENTRIES = 2048;    // one block runs rounds with at most as many entries
+constexpr int WARP_ACTIVE = 192;           // active vertices that a warp collects before it adds them to those of all
+constexpr int FIRST_ENTRIES = 2;           // vertices whose first entries a thread looks at together
+constexpr int LOOK_ENTRIES = 4;            // entries of its list that a vertex reads before it looks at the first
+constexpr int ALONE_ENTRIES = 12;          // entries from which the lanes of a warp share a list
+constexpr int PASSES = 6;                  // after that many, the rest is pushed over whole lists
+constexpr int OUTPUT_LABELS = 4;           // labels whose results a thread writes at a time
+
 // Kernel 1.
 constexpr int ALIGNED_LANES = 8;           // a row is kept if at least this many of its 32 lanes have an entry
 constexpr int THREADS = 256;               // threads of a block of every kernel but the search

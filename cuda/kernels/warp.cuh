@@ -8,7 +8,16 @@ using u32 = uint32_t;
 using u64 = unsigned long long;
 using i64 = long long;
 
+constexpr u32 NONE = 0xffffffffu;  // not a vertex, not a label
+
 __device__ inline u32 lane() { return threadIdx.x & 31; }
+
+// globalTime returns nanoseconds since some moment.
+__device__ inline u64 globalTime() {
+  u64 t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
 
 // warpSum returns the sum over the lanes of a warp, in lane 0.
 __device__ inline u32 warpSum(u32 x) {
@@ -16,6 +25,16 @@ __device__ inline u32 warpSum(u32 x) {
   return __reduce_add_sync(~0u, x);
 #else
   for (int d = 16; d > 0; d /= 2) x += __shfl_down_sync(~0u, x, d);
+  return x;
+#endif
+}
+
+// warpMin returns the minimum over the lanes of a warp.
+__device__ inline u32 warpMin(u32 x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(~0u, x);
+#else
+  for (int d = 16; d > 0; d /= 2) x = min(x, __shfl_xor_sync(~0u, x, d));
   return x;
 #endif
 }

@@ -210,6 +210,9 @@ func (s *subject) loadInput(in input, truth *Truth, construct plugins.Input) *lo
 	var err error
 	l.built, err = s.engine.Construct(s.ctx, construct)
 	l.wall = time.Since(start)
+	if construct.ShortestPaths && len(s.options) > 0 && errors.Is(err, errors.ErrUnsupported) {
+		s.skip(fmt.Sprintf("%s: %v", label(s.options), err))
+	}
 	s.must(err, "Construct of %v with %s: want a graph, got the error", in, label(construct.Options))
 	return l
 }

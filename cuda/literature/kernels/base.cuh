@@ -32,5 +32,3 @@ __device__ inline void add(Counters* counters, u32 vertices, u64 edges, u64 exam
     atomicAdd(&counters->examined, sum.examined);
   }
 }
-
-constexpr u32 NONE = ~0u; // not a vertex
