@@ -24,7 +24,7 @@ var forbiddenPhrases = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`so many\b`, `what is not there\b`, `of no use\b`, `as good as\b`, `none of (its|their|our) business\b`,
 	`in its own words\b`, `be had\b`, `nothing to speak of\b`, `leaps?\b`, `spared?\b`, `strays?\b`, `beside\b`,
 	`the finds\b`, `finds (of|that|are|go|as|lie)\b`, `at the least\b`, `whoever\b`, `in any case\b`,
-	`keeps? no tuples\b`, `who (needs|asks|reads|wants)\b`, `that has gone\b`, `meanwhile\b`,
+	`keeps? no tuples\b`, `aside\b`, `a [a-z]+ of (its|their) own\b`, `who (needs|asks|reads|wants)\b`, `that has gone\b`, `meanwhile\b`,
 	`(neighb|col|fav|behavi)our`, `cancelled`, `(re|un)?labell(ed|ing)\b`, `modelled`, `licence`, `centre`, `grey\b`,
 	`(un)?(optim|initial|summar|serial|symmetr|final|normal|general)is(e[drs]?|ing|ation)\b`,
 }, "|") + `)`)

@@ -211,7 +211,7 @@ func (b *builder) route() error {
 		})
 	})
 	b.entries = make([][]uint32, ranks)
-	// In a group of its own, because the entries are needed for longer than until the next exchange.
+	// In a separate group, because the entries are needed for longer than until the next exchange.
 	b.world.Split(0, b.world.Rank()).Alltoallv(send, b.entries, nil, nil)
 	total := 0
 	for _, entries := range b.entries {

@@ -53,7 +53,7 @@ func TestAvailableMemory(t *testing.T) {
 		"kernel's estimate without control groups": {files{}, 20 << 30, estimate},
 		"version 2 without a limit": {
 			files{group: "0::/job\n", maximum: "max\n", current: "123\n"}, 20 << 30, estimate},
-		"version 2 with a limit of its own": {
+		"version 2 with its limit": {
 			files{group: "0::/job\n", maximum: "8589934592\n", current: "1073741824\n"}, 7 << 30, "cgroup v2 limit of /job"},
 		"version 2 with idle page cache, which can be taken": {files{
 			group: "0::/job\n", maximum: "8589934592\n", current: "5368709120\n",

@@ -133,7 +133,7 @@ func TestAnswersOfLibrariesAreChecked(t *testing.T) {
 		"no state":             {construct: "g->state = NULL", want: "left graph->state NULL"},
 		"negative sizes":       {construct: "g->bytes = -1", want: "reports 2 vertices, -1 bytes and 2 entries; they"},
 		"a message":            {construct: `return teps_fail(c, TEPS_MEMORY, "%d bytes", 8)`, want: "8 bytes: not enough"},
-		"a code of its own":    {construct: "return 7", want: "teps_construct returned 7"},
+		"another code":         {construct: "return 7", want: "teps_construct returned 7"},
 		"too many levels":      {search: "c->level_count = 5000", want: "5000 levels"},
 		"canceled by itself":   {search: "return TEPS_CANCELED", want: "but call->canceled was not set"},
 		"a negative time":      {search: "c->elapsed_ns = -1", want: "reports -1 ns"},

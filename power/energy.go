@@ -24,8 +24,8 @@ const maxPeriod = 10 * time.Second
 // it: the energy at a moment is at least the last reading before it, and at most the next update.
 //
 // For power, it is the integral by the trapezoid rule, interpolated at both moments. The bound assumes that power stays
-// in the range of the two readings before and the two after, which a load that rises and falls between two readings
-// violates, and allows for readings that are means over the last period of the meter.
+// in the range of the two readings before and the two after, and allows for readings that are means over the last
+// period of the meter. A load that rises and falls between two readings violates it.
 //
 // It returns an error if there are no readings, if the counter did not move, or if the readings cover less than nine
 // tenths of the interval.

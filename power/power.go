@@ -3,8 +3,8 @@
 // Package power records power meters, and computes the energy of a time interval with a bound on its error. Package
 // meters finds the meters of a machine.
 //
-// The power of a component, such as a processor package or a GPU, is not the power of the system: Scope.System tells
-// them apart, and nothing here adds components up to a system.
+// The power of a component, such as a processor package or a GPU, is not the power of the system: Scope.System
+// distinguishes them, and nothing here adds up components to a system.
 package power
 
 import (

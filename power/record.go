@@ -87,8 +87,8 @@ func (r *Recorder) Stop() []Series {
 	return all
 }
 
-// Margin is how long meters should be recorded before and after an interval so that both its ends lie between
-// updates of every meter: two periods of the slowest one. Meters of unknown period count as updated every second.
+// Margin is how long meters should be recorded before and after an interval so that both its ends lie between updates
+// of every meter: two periods of the slowest one. Meters of unknown period are taken to be updated every second.
 func Margin(meters []Meter) time.Duration {
 	slowest := Interval
 	for _, m := range meters {

@@ -79,7 +79,7 @@ func softwareOf(info *debug.BuildInfo, known bool) Software {
 		case "vcs.modified":
 			dirty = setting.Value == "true"
 		case "-tags", "-race", "-gcflags", "-pgo", "CGO_ENABLED", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFIPS140":
-			s.Compiler += " " + setting.Key + "=" + setting.Value // not -ldflags, where builds put values of their own
+			s.Compiler += " " + setting.Key + "=" + setting.Value // not -ldflags, where builds put other values
 		}
 	}
 	if dirty && s.Commit != "" {

@@ -2,7 +2,7 @@
 
 // Package reports holds the model of a report: a Summary for each run or variant, and figures and tables as data.
 // Package parts makes the figures and tables, plot draws figures, text and page write reports, and formats lists the
-// formats. Reports are made from records alone: nothing here measures or reads a file.
+// formats. Reports are made from records only: nothing here measures or reads a file.
 //
 // Three rules apply everywhere. A value that was not measured is shown as missing, never as 0. A number is shown as
 // official only if the run is complete and no search broke a rule. Names come from engines and files, so every text is

@@ -4,7 +4,7 @@
 //
 //	teps run --engine ./teps-engine-cuda
 //
-// cuda/build.sh builds it. Built by go build alone, without CUDA, the engine only reports that it is unavailable.
+// cuda/build.sh builds it. Built by go build, without CUDA, the engine only reports that it is unavailable.
 package main
 
 import (

@@ -5,7 +5,7 @@
 //
 //	teps run --host-device cuda
 //
-// cuda/build.sh builds it. Built by go build alone, without CUDA, it only reports that it is unavailable.
+// cuda/build.sh builds it. Built by go build, without CUDA, it only reports that it is unavailable.
 package main
 
 import (

@@ -29,7 +29,7 @@ func TestBuildKeepsTheGraph(t *testing.T) {
 	small := []graph.Edge{
 		graph.MakeEdge(7, 2), graph.MakeEdge(2, 7), graph.MakeEdge(2, 2), graph.MakeEdge(3, 2), graph.MakeEdge(9, 9),
 	}
-	var stars []graph.Edge // two hubs with the same neighbors, each with enough of them for a bucket of its own
+	var stars []graph.Edge // two hubs with the same neighbors, each with enough of them for a separate bucket
 	for v := range graph.Vertex(1 << 16) {
 		stars = append(stars, graph.MakeEdge(0, v+2), graph.MakeEdge(v+2, 1), graph.MakeEdge(1, v+2))
 	}

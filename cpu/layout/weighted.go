@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Weighted is the graph of kernel 3 in numbers of its own. Hubs, the vertices of large degree, come first, by
-// descending degree. The others come by class of degree, so that a search finds what most depend on first, and by label
-// within a class, so that it writes its results in order.
+// Weighted is the graph of kernel 3, in other vertex numbers than Graph. Hubs, the vertices of large degree, come
+// first, by descending degree. The others come by class of degree, so that a search finds what most depend on first,
+// and by label within a class, so that it writes its results in order.
 //
 // The relay weight of a neighbor u of v is the least weight of u's edges to vertices other than v, +Inf if there is
 // none, and 0 if u is a hub. The bound of an entry (v, u) with weight w is the sum of w and the relay weight, rounded

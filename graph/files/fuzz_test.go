@@ -192,7 +192,7 @@ func TestWaysThatAreRoads(t *testing.T) {
 			[][2]int64{{5, 7}, {7, 5}, {7, 11}}, ""},
 		"a river":            {roadsFile("DenseNodes", "waterway", []int64{5, 7}), nil, ""},
 		"refs not packed":    {osmBlob("OSMData", &osmpb.Blob{Raw: append(table, group...)}), [][2]int64{{5, 7}}, ""},
-		"a type of its own":  {osmBlob("Index", &osmpb.Blob{}), nil, ""},
+		"another type":       {osmBlob("Index", &osmpb.Blob{}), nil, ""},
 		"a key of no string": {osmBlob("OSMData", &osmpb.Blob{Raw: group}), nil, ""},
 		"an unknown feature": {roadsFile("WideNodes!", ""), nil,
 			`0: the header of OpenStreetMap: it requires "WideNodes!", which is not supported`},

@@ -106,7 +106,7 @@ func target(name string) string {
 	return name
 }
 
-// WriteBytes returns the memory that Write takes for a graph in a format, in bytes, some megabytes aside.
+// WriteBytes returns the memory that Write takes for a graph in a format, in bytes, up to a few megabytes.
 func WriteBytes(format Format, g graph.Source) int64 {
 	if format == METIS || format == SG {
 		return adjacency.Bytes(g)

@@ -14,8 +14,8 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
-// Part is one of several validators that validate searches of one graph together, each in a process of its own, with
-// the verdicts of a Validator. No part holds more than its share of the tuples, parents or levels.
+// Part is one of several validators that validate searches of one graph together, each in a separate process, with the
+// verdicts of a Validator. No part holds more than its share of the tuples, parents or levels.
 //
 // A part has a slice of the tuples. It owns the vertices v with v mod parts == rank, and their slot is v / parts. Its
 // tuples are pairs of 32-bit numbers: the slots of its own vertices, and above them the ghosts, which are the vertices

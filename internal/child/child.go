@@ -115,8 +115,8 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Signal sends a signal to the process group. A group that no longer exists is an error. An adopted process may have no
-// group of its own yet.
+// Signal sends a signal to the process group. A group that no longer exists is an error. An adopted process may not be
+// the leader of a group yet.
 func (p *Process) Signal(s syscall.Signal) error {
 	err := syscall.Kill(-p.PID(), s)
 	if err == syscall.ESRCH && p.cmd == nil && !p.HasExited() {

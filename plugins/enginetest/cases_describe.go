@@ -64,7 +64,7 @@ func wellFormedOptions(s *subject) {
 	}
 }
 
-// shown returns a value with what its pointers point to, for messages.
+// shown returns a value with the values of its pointers, for messages.
 func shown(x any) string {
 	text, _ := json.Marshal(x) // the caller has checked the numbers
 	return string(text)

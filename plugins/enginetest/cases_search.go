@@ -39,7 +39,7 @@ func parentLength(s *subject) {
 	l := s.load(in)
 	whole := l.parent
 	for _, n := range []int64{200, 40, 41, 128, 64, 200} {
-		// With another number of vertices the same graph needs another truth, but no other Construct.
+		// With another number of vertices the same graph needs another truth, but not another Construct.
 		l.input.vertices, l.parent = n, whole[:n]
 		var err error
 		l.truth, err = NewTruth(l.input.tuples, l.input.vertices)

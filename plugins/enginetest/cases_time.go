@@ -237,7 +237,7 @@ func cancelAtRandom(s *subject) {
 	}
 }
 
-// memoryKept measures the process several times: garbage comes and goes, a leak goes on.
+// memoryKept measures the process several times: garbage comes and goes, but a leak grows.
 func memoryKept(s *subject) {
 	process, ok := s.engine.(Footprint)
 	if !ok {

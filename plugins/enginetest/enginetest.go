@@ -3,9 +3,9 @@
 // Package enginetest is the conformance suite for engines: the contract of package plugins as a list of cases, which
 // run under go test (Test) and from a command (Run).
 //
-// Each case opens a new engine and has a time limit. A failure says what was searched, what was wanted and what came.
-// Parents must form a tree with exactly the levels of the oracle of package graph, in which every parent is a neighbor,
-// no matter which one, and the host's validator must accept them as well.
+// Each case opens a new engine and has a time limit. A failure has the graph and the root, the expected answer and the
+// actual one. Parents must form a tree with exactly the levels of the oracle of package graph, in which every parent is
+// a neighbor, no matter which one, and the host's validator must accept them as well.
 //
 // An engine of several processes (plugins.Description.Spreads) is tested by teps conform, which starts its processes.
 // Under go test it is one process with the zero plugins.Place.
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// Limit is how long one case may take. The slowest one makes two searches of some 70,000 levels.
+// Limit is the maximum time of one case. The slowest one makes two searches of some 70,000 levels.
 const Limit = 2 * time.Minute
 
 // Cases returns all cases in the order in which they run.
@@ -146,8 +146,8 @@ func testCases(t *testing.T, open Opener, cases []Case, options map[string]strin
 	}
 }
 
-// Run opens an engine, runs the case on it with the given options and closes it. It returns soon after the limit at the
-// latest; a call that does not return is abandoned then, with its goroutine.
+// Run opens an engine, runs the case on it with the given options and closes it. It returns at the latest soon after
+// the limit. A call that does not return is abandoned then, with its goroutine.
 func (c Case) Run(ctx context.Context, open Opener, options map[string]string, limit time.Duration) Outcome {
 	start := time.Now()
 	limited, stop := context.WithTimeout(ctx, limit)

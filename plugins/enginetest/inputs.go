@@ -144,7 +144,8 @@ func (s *subject) kronecker(scale, edgeFactor int, seed1, seed2 uint64) input {
 	return in
 }
 
-// Truth knows the correct results for one graph, from the oracle, and whether the host of a run would accept a result.
+// Truth has the correct results for one graph, from the oracle, and checks whether the host of a run would accept a
+// result.
 type Truth struct {
 	graph *graph.CSR
 	host  *validate.Validator

@@ -16,7 +16,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// patience is how long an engine may go on after its context has ended. The contract says "within a second or two".
+// patience is the time that an engine may continue after its context has ended. The contract says "within a second or
+// two".
 const patience = 2 * time.Second
 
 // Opener opens an engine that has not been used. The suite closes it. Every case calls it at least once.
@@ -280,8 +281,8 @@ func (l *loaded) verify(root graph.Vertex, f filling) {
 	}
 }
 
-// canceled makes a call whose context ends after a delay, or before the call if the delay is 0. It returns the error
-// of the call, or one that the call does not return soon.
+// canceled makes a call whose context ends after a delay, or before the call if the delay is 0. It returns the error of
+// the call, or an error if the call does not return soon.
 func (s *subject) canceled(delay time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
@@ -318,8 +319,8 @@ func (l *loaded) canceledSearch(root graph.Vertex, delay time.Duration) {
 // delays after which a context is canceled: before the call, at its start, and during the work of most engines.
 var delays = [...]time.Duration{0, 200 * time.Microsecond, 3 * time.Millisecond, 30 * time.Millisecond}
 
-// clocks searches n times from root and returns the engine's and the host's time of the search in which they differ
-// least, because a busy machine may delay any of them.
+// clocks searches n times from root and returns the engine's and the host's time of the search in which they differ the
+// least, because a busy machine may delay some searches.
 func (l *loaded) clocks(root graph.Vertex, n int) (engine, host time.Duration) {
 	for i := range n {
 		if t, wall := l.run(root); i == 0 || wall-t.Elapsed < host-engine {

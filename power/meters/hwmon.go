@@ -23,7 +23,7 @@ func hwmonSource() Source {
 	return Source{Name: "hwmon", Help: "sensors of drivers: GPUs, boards, ACPI meters", Open: openHwmon}
 }
 
-// hwmonCoverage returns the scope and the method of a driver's sensors; by default, they measure some device.
+// hwmonCoverage returns the scope and the method of a driver's sensors; by default, they measure a device.
 func hwmonCoverage(driver string) (power.Scope, power.Method) {
 	switch driver {
 	case "amdgpu", "i915", "xe", "nouveau":

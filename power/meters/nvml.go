@@ -15,8 +15,8 @@ import (
 	"github.com/tepsbench/teps/power"
 )
 
-// nvmlSource reads the counter of energy that NVIDIA's management library has for boards since Volta. The library comes
-// with the driver and does not need CUDA.
+// nvmlSource reads the energy counter of NVIDIA's management library, for boards since Volta. The library comes with
+// the driver and does not need CUDA.
 func nvmlSource() Source {
 	return Source{Name: "nvml", Help: "NVIDIA GPUs", Open: func(_ context.Context, r Request) ([]power.Meter, error) {
 		if r.Root != "/" {

@@ -156,7 +156,7 @@ func (s spec) find(ctx context.Context, root string) (meters []power.Meter, reas
 	} else if err != nil {
 		reasons = []error{err}
 	}
-	reasons = slices.DeleteFunc(reasons, func(reason error) bool { // of parts that nobody asked for
+	reasons = slices.DeleteFunc(reasons, func(reason error) bool { // of parts that the user did not ask for
 		part := (*power.PartError)(nil)
 		return s.local() && s.scope != "" && errors.As(reason, &part) && part.Scope != s.scope
 	})

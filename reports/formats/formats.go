@@ -18,7 +18,7 @@ import (
 	"github.com/tepsbench/teps/reports/text"
 )
 
-// All are the formats in the order of help texts. A new one is a function in a file of its own and a line here.
+// All are the formats in the order of help texts. A new one is a function in a new file and a line here.
 func All() []reports.Format {
 	return []reports.Format{
 		{Name: "html", Summary: "the page, one file that needs nothing else", References: true, Write: page.Write},

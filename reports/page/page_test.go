@@ -204,7 +204,7 @@ func safePage(t *testing.T, page []byte) {
 	}
 }
 
-// What others published appears when asked for, and then in a section, a table and a color of its own.
+// Published values appear when asked for, and then in a separate section and table, and in their color.
 func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 25, 26)
 	references, err := reports.References("all")

@@ -11,7 +11,7 @@ import (
 	"github.com/tepsbench/teps/reports"
 )
 
-const maxRows = 16 // runs with a row of their own in a figure
+const maxRows = 16 // rows of runs in a figure
 
 func xy(x, y float64) reports.Point { return reports.Point{X: x, Y: y} }
 

@@ -134,8 +134,9 @@ func directionsTable(rows []directionShare) reports.Table {
 	t := reports.NewRunTable(rows,
 		"engine|graph|#levels|#bottom-up levels|#time in top-down levels|#in bottom-up levels|"+
 			"#outside levels|#entries looked at, top-down|#bottom-up|#per tuple",
-		"Means of a search. Entries are those of adjacency lists that were looked at, where an engine counts them. Top-down "+
-			"steps alone would look at 2 for every tuple of the component, or fewer where duplicates are dropped.")
+		"Means of a search. Entries are those of adjacency lists that were looked at, where an engine counts them. A "+
+			"search of only top-down steps would look at 2 for every tuple of the component, or fewer where duplicates are "+
+			"dropped.")
 	for _, d := range rows {
 		down, up, perTuple := reports.Missing, reports.Missing, reports.Missing
 		if d.counted {

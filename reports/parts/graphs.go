@@ -70,7 +70,7 @@ func graphHeading(r reports.Summary) row {
 	}}
 }
 
-// sizeText is the size of a run's graph, and how deep its searches were.
+// sizeText is the size of a run's graph, and the depth of its searches.
 func sizeText(r reports.Summary) string {
 	if r.Graph == nil {
 		return ""

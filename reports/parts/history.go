@@ -26,7 +26,7 @@ type historyPoint struct {
 	reports.Summary
 	begin  time.Time
 	change compare.Cell // from the runs before it
-	other  []string     // what else is not as at the point before
+	other  []string     // what else differs from the point before
 }
 
 func (p historyPoint) day() string { return p.begin.Format(time.DateOnly) }
@@ -84,7 +84,7 @@ func (h history) name() string {
 }
 
 // compare compares each point with the runs before it, back to the last change, as `teps compare` does. Two single runs
-// cannot differ, because their scatter is not known.
+// never count as different, because their scatter is not known.
 func (h *history) compare() {
 	before := h.points[0].Repeats
 	for i := range h.points[1:] {

@@ -22,8 +22,8 @@ const (
 	maxTicks  = 20  // levels that all have a tick
 )
 
-// LevelFigures draw the search of the median root of each engine at its largest scale and on each other graph, by the
-// place of its run.
+// LevelFigures draw the search of the median root of each engine, at its largest scale and on each other graph, by the
+// position of its run.
 func LevelFigures(runs []reports.Summary) map[int]reports.Figure {
 	type place struct{ label, source string }
 	largest := map[place]int{} // the run at the largest scale that has levels

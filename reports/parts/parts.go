@@ -31,7 +31,7 @@ func Of(r reports.Report, runs []reports.Summary) (out []reports.Part) {
 	return out
 }
 
-// filled is a part alone if it has something to show, else nothing.
+// filled returns the part if it has something to show, and otherwise nothing.
 func filled(part reports.Part) []reports.Part {
 	part.Figures = slices.DeleteFunc(part.Figures, func(f reports.Figure) bool { return len(f.Panels) == 0 })
 	if len(part.Figures) == 0 && (!part.TableOnly || len(part.Table.Rows) == 0) {
@@ -65,7 +65,7 @@ func Figures(r reports.Report) (out []reports.Figure) {
 	return out
 }
 
-// named are the runs of figures outside a page, where no list of records explains their marks: names have no mark if
+// named are the runs for figures outside a page, where no list of records explains the marks: names have no mark if
 // they differ without it.
 func named(r reports.Report) []reports.Summary {
 	if r.Many() || len(r.Results) < 2 {

@@ -124,8 +124,8 @@ func publishedOn(f *reports.Figure, run reports.Summary, all []publishedValue) (
 	return out
 }
 
-// isOf reports whether the row is of the graph of a run: of the same generator, or from a file of that name with as
-// many tuples, give or take a third: some publications leave out self-loops.
+// isOf reports whether the row is of the graph of a run: of the same generator, or from a file of that name whose
+// number of tuples differs by at most a third, because some publications leave out self-loops.
 func isOf(r reports.ReferenceRow, run reports.Summary) bool {
 	if r.Source == run.Source {
 		return true

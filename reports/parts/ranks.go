@@ -39,7 +39,7 @@ type rankedPhase struct {
 	sends                    bool // messages were counted
 }
 
-// transfers reports whether a phase is a transfer or waits for one. All others compute.
+// transfers reports whether a phase is a transfer or waits for one. All other phases compute.
 func (p rankedPhase) transfers() bool { return p.sends || p.name == "reduce" }
 
 // sumRanks adds up the searches of a run; ok is false for one without ranks, or with several numbers of them.
@@ -113,7 +113,7 @@ func phaseFigure(runs []rankedRun) reports.Figure {
 		return f
 	}
 	f.Note("Means over searches; times are means over ranks too, messages and bytes those of all ranks together. Ranks " +
-		"that are goroutines of one process copy nothing, so their transfers are waiting alone.")
+		"that are goroutines of one process copy nothing, so their transfers are only waiting.")
 	runs = limited(&f, runs, maxRows, "runs; the table has all")
 	var names []string
 	for _, r := range runs {

@@ -16,7 +16,7 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
-// Every phase of the engines with ranks has a color of its own.
+// Every phase of the engines with ranks has its color.
 func TestPhasesHaveDistinctColors(t *testing.T) {
 	run, colors := rankedRun{}, map[reports.Color]string{}
 	for p := distributed.Phase(0); p <= distributed.Output; p++ {

@@ -28,8 +28,8 @@ func rates(runs []reports.Summary, references []reports.Reference) reports.Part 
 		Title: "Search rates", Table: ratesTable(runs), Figures: []reports.Figure{
 			scaleFigure(overScales, runs, references, searchRate()),
 			graphsFigure(overGraphs, runs, references, searchRate()), rootsFigure(runs)},
-		Explanation: "The harmonic mean is the number that Graph500 ranks by. Roots differ in how their levels grow: the " +
-			"spread belongs to the result as much as the mean.",
+		Explanation: "The harmonic mean is the number that Graph500 ranks by. Levels grow differently for each root: the " +
+			"spread is as much a result as the mean.",
 	}
 }
 
@@ -39,7 +39,7 @@ type runSeries struct {
 	runs  []reports.Summary
 }
 
-// seriesOf groups the runs that keep accepts by name. A name keeps its look whichever of its runs are kept.
+// seriesOf groups the runs that keep accepts by name. A name has the same look, whichever of its runs are kept.
 func seriesOf(runs []reports.Summary, keep func(reports.Summary) bool) []runSeries {
 	var out []runSeries
 	for _, r := range runs {
@@ -66,7 +66,7 @@ func inGTEPS(s record.Spread) record.Spread {
 
 const maxSeries = 12 // lines over scales that can be distinguished
 
-// quantity is what figures over scales and over graphs show of a run and of a publication; 0 is not known.
+// quantity is a number of a run or a publication that figures over scales and over graphs show; 0 is not known.
 type quantity struct {
 	axis      string
 	measured  func(reports.Summary) float64
@@ -162,7 +162,7 @@ func inputs(runs []reports.Summary) string {
 	return "Kronecker graphs, edge factor " + reports.Joined(" or ", slices.Sorted(maps.Keys(factors))...)
 }
 
-// ratesTable has what the figure over scales draws.
+// ratesTable has the numbers of the figure over scales.
 func ratesTable(runs []reports.Summary) reports.Table {
 	t := reports.NewRunTable(runs, "engine|graph|#harmonic mean|#min|#q1|#median|#q3|#max|#search depth",
 		"All rates in GTEPS. The harmonic mean is the result; the others are order statistics. The search depth is the mean "+

@@ -17,11 +17,11 @@ type Ratio struct {
 	Why      string `json:"why,omitempty"`   // they cannot be compared, or what else differs
 }
 
-// maxRatios is the number of ratios that a report has at most. They take some tenths of a second.
+// maxRatios is the maximum number of ratios of a report. They take some tenths of a second.
 const maxRatios = 4000
 
-// Ratios compares all rows of a report on the same graph. The engine in the second place is the base. Of more than
-// maxRatios there are none.
+// Ratios compares all rows of a report on the same graph. The engine in the second place is the base. If there would be
+// more than maxRatios, there are none.
 func Ratios(r reports.Report) map[reports.RowKey]map[string]Ratio {
 	out, n := map[reports.RowKey]map[string]Ratio{}, 0
 	for _, row := range r.All {

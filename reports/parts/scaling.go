@@ -47,7 +47,7 @@ type scalingPoint struct {
 	workers int
 }
 
-// scalingKey is all that the runs of a line have in common.
+// scalingKey has everything that the runs of a line have in common.
 type scalingKey struct {
 	weak     bool   // the graph grows with the workers
 	worker   string // "thread" or "rank", whose number differs

@@ -173,7 +173,7 @@ func Engines(r record.Result) (lines []string) {
 	return lines
 }
 
-// waits says in how many searches engines waited for processors, to be added to a sentence; empty: in few.
+// waits returns the end of a sentence that says in how many searches engines waited for processors; empty: in few.
 func waits(sides ...compare.Side) string {
 	var all []string
 	for _, side := range sides {
@@ -220,7 +220,7 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	for _, c := range all {
 		engines = engines && betweenEngines(c)
 		for _, cell := range c.Cells {
-			if cell.Compared() { // a sentence says why the others are not
+			if cell.Compared() { // a sentence has the reason for the others
 				lines = append(lines, comparisonLine{cell, c.B})
 			}
 		}
@@ -293,7 +293,7 @@ func cellResult(c compare.Comparison, cell compare.Cell) string {
 	return fmt.Sprintf("%s is %s than %s (%s).", c.B, cell.Typical.Speed(), c.A, evidence)
 }
 
-// basis says what was paired, and what that cannot show.
+// basis says what was paired, and the limits of that.
 func basis(cell compare.Cell) string {
 	switch {
 	case !cell.Compared() || cell.Scatter != nil || cell.Unit == compare.ByRoot && cell.Verdict == compare.Same:
@@ -305,8 +305,8 @@ func basis(cell compare.Cell) string {
 		"repeat both to be sure."
 }
 
-// ComparisonFailures says what makes comparisons fail: nothing could be compared or, with a limit (0.05: five per
-// cent), engines at scales of A that are slower in B by more than that for sure, or that could not be compared.
+// ComparisonFailures returns the reasons why comparisons fail: nothing could be compared or, with a limit (0.05: five
+// percent), an engine on a graph of A is certainly slower in B by more than the limit, or could not be compared.
 func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []string) {
 	all = cleaned(all)
 	filled := func(c compare.Comparison) bool { _, n := c.Overall(); return n > 0 }
@@ -333,7 +333,7 @@ func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []st
 	return failures
 }
 
-// dissimilarities are lines about everything but speed. Engines differ in everything but the input.
+// dissimilarities are lines about differences other than speed. Of engines, only the differences of the input count.
 func dissimilarities(c compare.Comparison) (lines []string) {
 	add := func(name string, differences []compare.Difference) {
 		for _, d := range differences {

@@ -65,8 +65,8 @@ func fields(r reports.Result, run reports.Summary, root record.RootRecord) [][2]
 	}
 }
 
-// CSV writes a row for every search, after a row with the names of the columns (RFC 4180, with newlines alone). Times
-// are seconds, rates tuples a second. What was not measured is empty. Nothing is rounded.
+// CSV writes a row for every search, after a row with the names of the columns (RFC 4180, with LF as the end of a
+// line). Times are seconds, rates tuples a second. A value that was not measured is empty. Nothing is rounded.
 func CSV(w io.Writer, r reports.Report) error {
 	c := csv.NewWriter(w) // keeps its first error
 	write := func(fields [][2]string, part int) {

@@ -42,7 +42,7 @@ func TestCSVHasNoFormulas(t *testing.T) {
 	}
 }
 
-// Each label is a benchmark of its own, and benchstat reads it as one part of the name.
+// Each label is a separate benchmark, and benchstat reads it as one part of the name.
 func TestBenchGivesEveryEngineItsOwnName(t *testing.T) {
 	long := strings.Repeat("distributed-ranks=16-", 4)
 	names := []string{long + "owner=block", long + "owner=modulo", "a/b", "a-b", "a b", "-a-b-", "a%2Fb", "cpu:threads=1",

@@ -35,7 +35,7 @@ func Several() []record.Result {
 	return []record.Result{a, b}
 }
 
-// Unofficial are runs without official numbers, each for a reason of its own.
+// Unofficial are runs without official numbers, each for a different reason.
 func Unofficial() []record.Result {
 	r := FewRoots([]string{"interrupted", "failed", "invalid", "no roots", "no statistics", "no graph", "no kernel 1",
 		"impossible", "no time", "no state", "unchecked", "valid"}, 16)
