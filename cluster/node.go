@@ -94,10 +94,16 @@ func Serve(ctx context.Context, version string, handlers func(*Self) []Handler) 
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
 	defer context.AfterFunc(signaled, func() { end(io.EOF) })()
-	silence := time.AfterFunc(invited.Silence, func() {
+	beats := atomic.Int64{}
+	go func() {
+		const looks = 10 // at intervals, because a machine may be suspended
+		for silent := 0; silent < looks && ctx.Err() == nil; silent++ {
+			if time.Sleep(invited.Silence / looks); beats.Swap(0) > 0 {
+				silent = -1
+			}
+		}
 		end(fmt.Errorf("the head was silent for %v", invited.Silence))
-	})
-	defer silence.Stop()
+	}()
 
 	self := &Self{Places: places}
 	name, _ := os.Hostname()
@@ -105,7 +111,7 @@ func Serve(ctx context.Context, version string, handlers func(*Self) []Handler) 
 	service := &grpc.ServiceDesc{ServiceName: serviceName, HandlerType: (*any)(nil)}
 	for _, h := range append(handlers(self),
 		Handle(helloMethod, func(context.Context, struct{}) (hello, error) {
-			silence.Reset(invited.Silence)
+			beats.Add(1)
 			return me, nil
 		}),
 		Handle(positionMethod, func(_ context.Context, at [2]int) (struct{}, error) {

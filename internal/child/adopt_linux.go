@@ -55,8 +55,8 @@ func Adopt(pid int, atEnd func()) (*Process, error) {
 
 func second(_ int, err error) error { return err }
 
-// hasStopped reports whether all threads of the process are stopped or gone.
-func (p *Process) hasStopped() bool {
+// IsStopped reports whether all threads of the process are stopped or gone.
+func (p *Process) IsStopped() bool {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/stat", p.PID()))
 	for _, file := range files {
 		stat, err := os.ReadFile(file)

@@ -20,7 +20,7 @@ func (p *Process) Freeze() {
 	}
 	for start := time.Now(); time.Since(start) < freezeTime; time.Sleep(20 * time.Microsecond) {
 		if p.cmd == nil { // not a child
-			if p.hasStopped() {
+			if p.IsStopped() {
 				return
 			}
 			continue

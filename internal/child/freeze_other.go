@@ -8,3 +8,6 @@ import "syscall"
 
 // Freeze stops the program's process group until Thaw.
 func (p *Process) Freeze() { _ = p.Signal(syscall.SIGSTOP) }
+
+// IsStopped needs Linux.
+func (p *Process) IsStopped() bool { return false }

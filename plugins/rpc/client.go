@@ -252,6 +252,7 @@ func exchange[Q proto.Message, W, T any](ctx context.Context, c *Client,
 	ctx, interrupt := context.WithCancelCause(ctx)
 	defer interrupt(nil)
 	defer context.AfterFunc(c.open, func() { interrupt(plugins.ErrClosed) })()
+	go c.watchStops(ctx, interrupt)
 	var reply W
 	message := request.ProtoReflect()
 	message.Set(message.Descriptor().Fields().ByName("call_id"), protoreflect.ValueOfUint64(c.lastCall+1))
@@ -263,6 +264,23 @@ func exchange[Q proto.Message, W, T any](ctx context.Context, c *Client,
 		return answer, err
 	}
 	return read(reply)
+}
+
+// watchStops interrupts a call if something stops the engine's process for a while, as SIGSTOP does.
+func (c *Client) watchStops(call context.Context, interrupt context.CancelCauseFunc) {
+	const looks = 4
+	interval := c.host.limits.stopped / looks
+	for stopped := 0; stopped < looks; {
+		select {
+		case <-call.Done():
+			return
+		case <-time.After(interval):
+		}
+		if stopped++; !c.process.started().IsStopped() {
+			stopped = 0
+		}
+	}
+	interrupt(fmt.Errorf("its process %d was stopped, and not continued for %v", c.PID(), c.host.limits.stopped))
 }
 
 // watched makes a call and returns the engine's error, or an error that says what happened to the engine. The call of a

@@ -34,6 +34,8 @@ type limits struct {
 	start time.Duration // from the start of the program until it can be called, and for Describe
 	grace time.Duration // from the end of a call's context until the engine is killed
 	close time.Duration // for the engine's Close, before grace
+
+	stopped time.Duration // during a call, until the call ends
 }
 
 // Host owns engine processes and the memory shared with them. Its methods may be called by several goroutines.
@@ -54,7 +56,7 @@ type Host struct {
 // NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.
 func NewHost(logger *slog.Logger) *Host {
 	return &Host{
-		logger: logger, limits: limits{start: 15 * time.Second, grace: 3 * time.Second, close: 10 * time.Second},
+		logger: logger, limits: limits{15 * time.Second, 3 * time.Second, 10 * time.Second, 8 * time.Second},
 		clients: map[*Client]bool{}, segments: map[*segment]bool{}, files: map[string]string{},
 		silent: map[string]error{},
 	}

@@ -58,6 +58,17 @@ func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
 	s.works(s.parents(3))
 }
 
+// A host can tell a stopped engine from a slow one.
+func TestCallOfStoppedEngineEndsBeforeItsContext(t *testing.T) {
+	s := newStage(t)
+	s.limits.grace, s.limits.stopped = 100*time.Millisecond, 200*time.Millisecond
+	client := s.open("serial")
+	stop(t, client.PID())
+	err := s.call(t.Context(), client, "search")
+	wantError(t, err, ErrHung, fmt.Sprintf("process %d was stopped", client.PID()))
+	s.works(s.parents(3))
+}
+
 // An engine that works on after its call changes nothing while it is frozen, and goes on in the next call.
 func TestFrozenEngineChangesNothing(t *testing.T) {
 	s := newStage(t)
