@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -274,6 +275,19 @@ func (s *session) StopValidating()                 {}
 // Freeze and Thaw have no error: a node that is gone fails the next call.
 func (s *session) Freeze() { _ = call(context.Background(), s.group, "freeze", true) }
 func (s *session) Thaw()   { _ = call(context.Background(), s.group, "freeze", false) }
+
+// PeakMemory implements harness.Session. It has no error: a node that is gone fails the next call.
+func (s *session) PeakMemory(ctx context.Context) record.PeakMemory {
+	m := record.PeakMemory{Host: machine.PeakMemory(os.Getpid(), false)}
+	all, err := All[record.PeakMemory](ctx, s, "peak", nil)
+	for i, part := range all {
+		if err == nil {
+			m.Engine += part.Engine
+			m.Nodes = append(m.Nodes, record.NodeMemory{Name: s.Nodes[i].Host, Node: part.Host, Engine: part.Engine})
+		}
+	}
+	return m
+}
 
 // Close implements harness.Session.
 func (s *session) Close() error {

@@ -128,6 +128,9 @@ func Handlers(self *Self, host NodeHost) []Handler {
 			m.Bytes, m.Source, err = machine.AvailableMemory(ctx)
 			return m, err
 		}),
+		Handle("peak", func(ctx context.Context, _ none) (record.PeakMemory, error) {
+			return w.session.PeakMemory(ctx), nil
+		}),
 		Handle("close", func(context.Context, none) (none, error) { return none{}, w.closeEngine() }),
 	}
 }

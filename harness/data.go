@@ -67,6 +67,8 @@ type Session interface {
 	// Freeze stops the processes until the next call or Thaw.
 	Freeze()
 	Thaw()
+	// PeakMemory returns the most memory that the host's process and the engine's have had. It is 0 if unknown.
+	PeakMemory(ctx context.Context) record.PeakMemory
 	// Checksum returns the SHA-256 of the engine's file, or "" for an engine without one.
 	Checksum() string
 	Close() error

@@ -7,13 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -178,10 +176,7 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		e.memory = &record.PeakMemory{Host: machine.PeakMemory(os.Getpid(), false)}
-		if session, ok := e.session.(interface{ PeakMemory() int64 }); ok {
-			e.memory.Engine = session.PeakMemory()
-		}
+		e.memory = new(e.session.PeakMemory(context.WithoutCancel(ctx)))
 		err = cmp.Or(err, e.session.Close())
 	}()
 	if err := e.construct(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -236,13 +237,13 @@ func (s *localSession) pids() []int {
 	return nil
 }
 
-// PeakMemory returns the largest memory that the engine's processes have had, in bytes, or 0 if it is unknown.
-func (s *localSession) PeakMemory() int64 {
-	bytes := int64(0)
+// PeakMemory implements Session.
+func (s *localSession) PeakMemory(context.Context) record.PeakMemory {
+	m := record.PeakMemory{Host: machine.PeakMemory(os.Getpid(), false)}
 	for _, pid := range s.pids() {
-		bytes += machine.PeakMemory(pid, true)
+		m.Engine += machine.PeakMemory(pid, true)
 	}
-	return bytes
+	return m
 }
 
 // gathering returns the part of the last call in which the host gathered results, for an engine of several processes.

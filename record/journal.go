@@ -60,6 +60,15 @@ type End struct {
 type PeakMemory struct {
 	Host   int64 `json:"host,omitempty"` // since the host began, so the most over all runs so far
 	Engine int64 `json:"engine,omitempty"`
+
+	Nodes []NodeMemory `json:"nodes,omitempty"` // of a run on several hosts
+}
+
+// NodeMemory is PeakMemory on one of several hosts.
+type NodeMemory struct {
+	Name   string `json:"name"`           // of the host
+	Node   int64  `json:"node,omitempty"` // of the process that makes the tuples and validates
+	Engine int64  `json:"engine,omitempty"`
 }
 
 // Schema names the form of the records that this version writes, teps/MAJOR.MINOR; teps/2 is teps/2.0.
