@@ -24,9 +24,12 @@ func TestMissingNumbersAreShownAsMissing(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Measured(0), Missing}, {Measured(90), "90.00 s"}, {Optional(nil, units.Integer), Missing}, {Positive(0), Missing},
 		{Positive(1234), "1,234"},
-		{Count(plugins.Count{}), Missing}, {Percentage(1, 0), Missing}, {Percentage(1, 8), "12.5 %"},
+		{Count(plugins.Count{}), Missing}, {Count(plugins.Counted(9)), "9"}, {Optional(new(int64(9)), units.Integer), "9"},
+		{Percentage(1, 0), Missing}, {Percentage(1, 8), "12.5 %"},
 		{Quotient(1, 0), Missing}, {Quotient(1, 8), "0.125"},
-		{Joined(", ", "", Missing), Missing}, {Joined(", ", "a", Missing, "b"), "a, b"},
+		{Joined(", ", "", Missing), Missing}, {Joined(", ", "a", Missing, "b"), "a, b"}, {NoDigest(), ""},
+		{NoDigest("a"), "Record a has no digest: nothing shows that it is as it was written."},
+		{NoDigest("a", "b"), "2 records have no digest, such as a: nothing shows that they are as they were written."},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

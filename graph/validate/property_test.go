@@ -24,8 +24,7 @@ type verdict struct {
 	tree   Tree         // if accepted
 }
 
-// judge checks a result rule by rule as the specification states them, with maps and slowly. It shares no code with the
-// validator.
+// judge checks a result rule by rule as the specification states them, and slowly. It shares no code with the validator.
 func judge(s sample, parent []graph.Vertex) verdict {
 	isVertex := func(p graph.Vertex) bool { return p >= 0 && p < graph.Vertex(s.vertices) }
 
@@ -36,12 +35,8 @@ func judge(s sample, parent []graph.Vertex) verdict {
 	for v := range graph.Vertex(s.vertices) {
 		p := parent[v]
 		inCycle := false
-		if isVertex(p) {
-			seen := map[graph.Vertex]bool{}
-			for u := p; isVertex(u) && !seen[u]; u = parent[u] {
-				seen[u] = true
-			}
-			inCycle = seen[v]
+		for u, steps := p, int64(0); isVertex(u) && u != s.root && steps < s.vertices; u, steps = parent[u], steps+1 {
+			inCycle = inCycle || u == v
 		}
 		if p != graph.Unreached && (!isVertex(p) || v != s.root && inCycle) {
 			return verdict{rule: RuleTree, vertex: v}
