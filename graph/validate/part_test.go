@@ -53,7 +53,7 @@ func generated(t testing.TB) (list []sample) {
 	t.Helper()
 	for _, name := range []string{
 		"kron:8", "kron:10", "kron:12", "kron:14", "rmat:9:8:0.45,0.22,0.22", "uniform:500:3k", "uniform:3k:1k", "grid2d:21",
-		"grid3d:9", "path:1", "path:2", "path:10k", "star:300",
+		"grid3d:9", "path:1", "path:2", "path:3k", "star:300",
 	} {
 		source, err := graph.ParseSource(name, 2, 3)
 		if err != nil {
