@@ -24,7 +24,7 @@ type verdict struct {
 	tree   Tree         // if accepted
 }
 
-// judge checks a result rule by rule as the specification states them, and slowly. It shares no code with the validator.
+// judge checks a result rule by rule as the specification states them, slowly. It shares no code with the validator.
 func judge(s sample, parent []graph.Vertex) verdict {
 	isVertex := func(p graph.Vertex) bool { return p >= 0 && p < graph.Vertex(s.vertices) }
 
