@@ -28,8 +28,8 @@ func TestMissingNumbersAreShownAsMissing(t *testing.T) {
 		{Percentage(1, 0), Missing}, {Percentage(1, 8), "12.5 %"},
 		{Quotient(1, 0), Missing}, {Quotient(1, 8), "0.125"},
 		{Joined(", ", "", Missing), Missing}, {Joined(", ", "a", Missing, "b"), "a, b"}, {NoDigest(), ""},
-		{NoDigest("a"), "Record a has no digest: nothing shows that it is as it was written."},
-		{NoDigest("a", "b"), "2 records have no digest, such as a: nothing shows that they are as they were written."},
+		{NoDigest("a"), "Record a has no digest: nothing shows that it is unchanged."},
+		{NoDigest("a", "b"), "2 records have no digest, such as a: nothing shows that they are unchanged."},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
