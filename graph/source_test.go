@@ -109,6 +109,7 @@ func TestWrongSources(t *testing.T) {
 		"grid2d:16777217":         "want 1 to 16777216",
 		"grid3d:65537":            "want 1 to 65536",
 		"path:281474976710657":    "want 1 to 281474976710656",
+		"star:0":                  `"0" is not a number of at least 1`,
 		"star:281474976710657":    "number of vertices is out of range: want 1 to 2^48",
 		"uniform:5":               "wrong number of fields, 1",
 		"uniform:300000G:5":       "number of vertices is out of range",
