@@ -249,10 +249,12 @@ func (n *Node) beat() {
 			return
 		case <-time.After(c.config.times.beat):
 		}
+		start := time.Now()
 		ctx, cancel := context.WithTimeout(c.alive, c.config.times.answer)
 		err := n.invoke(ctx, ctx, helloMethod, nil, nil)
 		cancel()
-		if status.Code(err) == codes.DeadlineExceeded {
+		late := time.Since(start) > c.config.times.answer+c.config.times.beat // this process did not run
+		if status.Code(err) == codes.DeadlineExceeded && !late {
 			c.fail(fmt.Errorf("node %s has not answered for %v: its process hangs, or its network does not work", n.Host,
 				c.config.times.answer))
 		}

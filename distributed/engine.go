@@ -122,6 +122,7 @@ type request struct {
 // build is kernel 1 on all ranks.
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
 	c := Configure(options)
+	c.Share(runtime.GOMAXPROCS(0), c.Grid.Ranks())
 	if err := fits(ctx, c.Grid, c.Threads, len(in.Tuples)); err != nil {
 		return plugins.Built{}, err
 	}

@@ -14,8 +14,8 @@ func options(defaultRanks int) []plugins.Option {
 	return append([]plugins.Option{
 		{Name: "ranks", Kind: plugins.Int, Default: strconv.Itoa(defaultRanks),
 			Min: plugins.Bound(1), Max: plugins.Bound(plugins.MaxRanks), Meaning: "number of ranks"},
-		{Name: "threads", Kind: plugins.Int, Default: "1", Min: plugins.Bound(1), Max: plugins.Bound(1024),
-			Meaning: "number of workers of each rank"},
+		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1024),
+			Meaning: "number of workers of each rank; 0: the processors of the host are divided among its ranks"},
 		{Name: "partition", Kind: plugins.Choice, Default: "1d-dest",
 			Choices: []string{"1d-dest", "2d", "1d-source"},
 			Meaning: "1d-dest: 1D by destination, and every rank gets every frontier; 2d: a grid of ranks over the " +
@@ -45,7 +45,7 @@ type Configuration struct {
 	Rule    graph.Switch
 }
 
-// Configure reads the options.
+// Configure reads the options. Threads may be 0 (Share).
 func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		Threads: s.Int("threads"),
@@ -64,6 +64,13 @@ func Configure(s plugins.Settings) Configuration {
 		c.Grid = Grid{rows, ranks / rows}
 	}
 	return c
+}
+
+// Share divides processors among the ranks on a host, unless the user has set the number of workers of each.
+func (c *Configuration) Share(processors, ranks int) {
+	if c.Threads == 0 {
+		c.Threads = max(processors/ranks, 1)
+	}
 }
 
 // details describes a configuration for the record. kind describes a rank.

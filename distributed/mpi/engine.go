@@ -26,7 +26,7 @@ import (
 
 // New returns the engine. A process that a launcher has started begins MPI when it is first described.
 func New() plugins.Engine {
-	p := &process{calls: make(chan func())}
+	p := &process{calls: make(chan func()), processors: runtime.GOMAXPROCS(0)}
 	return engine{plugins.New(p.describe, p.build).(kernels), p}
 }
 
@@ -53,6 +53,8 @@ type process struct {
 	world *group
 	place int // of this process among those of its host
 	here  int // number of processes on this host
+	// processors is the number that this process may use, before it is bound to some of them.
+	processors int
 	// finish ends MPI. It is nil without MPI, and afterwards.
 	finish func() error
 }
@@ -128,6 +130,7 @@ func (p *process) build(ctx context.Context, in plugins.Input, options plugins.S
 			"library; choose the launcher of the library, or name its library in TEPS_MPI", plugins.ErrUnavailable,
 			in.Place.Size, p.world.Size())
 	}
+	c.Share(p.processors, p.here)
 	p.do(func() { built, err = p.construct(ctx, in, c) })
 	return built, canceled(err)
 }

@@ -67,7 +67,7 @@ func workers(r reports.Summary) (threads, ranks int) {
 	threads = number(r.Options["threads"])
 	if r.Construction != nil && threads == 0 {
 		for _, fact := range r.Construction.Details {
-			if fact.Name == "threads" {
+			if fact.Name == "threads" || fact.Name == "threads of each rank" {
 				threads = number(fact.Value)
 			}
 		}
