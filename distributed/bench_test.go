@@ -3,6 +3,7 @@
 package distributed_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -29,11 +30,13 @@ import (
 //
 // The engines take turns: a pass searches from every root once. Minimum, median and maximum of the passes' harmonic
 // means of tuples per second are printed, and the median of the ratios to the first engine's passes. Before the first
-// pass every root is searched once with every engine and validated. The phases are in the records of teps run.
+// pass every root is searched once with every engine and validated. The phases are in the records of teps run. With
+// -distributed.kernel sssp it is kernel 3.
 var (
 	flagScale  = flag.Int("distributed.scale", 16, "scale of the benchmark's Kronecker graph")
 	flagPasses = flag.Int("distributed.passes", 3, "passes over the roots")
 	flagRoots  = flag.Int("distributed.roots", 64, "roots")
+	flagKernel = flag.String("distributed.kernel", "bfs", "bfs or sssp, kernel 2 or 3")
 	flagSet    = flag.String("distributed.set", "cpu,ranks=1,ranks=1:threads=2,ranks=2,ranks=2:partition=2d,"+
 		"ranks=2:partition=1d-source", "engines that take turns, with commas: options name=value with colons, after cpu or "+
 		"mpi if it is that engine")
@@ -51,13 +54,37 @@ func BenchmarkSearch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	parent := make([]graph.Vertex, 1<<*flagScale)
-	search := func(e plugins.Engine, root graph.Vertex) time.Duration {
-		found, err := e.Search(b.Context(), root, parent)
+	in := plugins.Input{Tuples: tuples, ShortestPaths: *flagKernel == "sssp"}
+	if in.ShortestPaths {
+		in.Weights = make([]float32, len(tuples))
+		recipe := graph.Kronecker{Scale: *flagScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+		err := errors.Join(graph.Weights(b.Context(), recipe, 0, 0, in.Weights, 0, 0), validator.SetWeights(in.Weights))
 		if err != nil {
 			b.Fatal(err)
 		}
+	}
+	parent, distance := make([]graph.Vertex, 1<<*flagScale), make([]float32, 1<<*flagScale)
+	entries, levels := int64(0), 0
+	search := func(e plugins.Engine, root graph.Vertex) time.Duration {
+		found, err := plugins.Traversal{}, error(nil)
+		if in.ShortestPaths {
+			found, err = e.(plugins.PathFinder).ShortestPaths(b.Context(), root, parent, distance)
+		} else {
+			found, err = e.Search(b.Context(), root, parent)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, l := range found.Levels {
+			entries, levels = entries+number(l.Edges), levels+1
+		}
 		return found.Elapsed
+	}
+	check := func(root graph.Vertex) (validate.Tree, error) {
+		if in.ShortestPaths {
+			return validator.ShortestPaths(b.Context(), root, parent, distance)
+		}
+		return validator.Validate(b.Context(), root, parent)
 	}
 	counts := make([]int64, len(roots)) // tuples of each component
 	names := strings.Split(*flagSet, ",")
@@ -72,19 +99,23 @@ func BenchmarkSearch(b *testing.B) {
 			engines[k] = mpi.New()
 		}
 		defer engines[k].Close()
-		built, err := engines[k].Construct(b.Context(), plugins.Input{Tuples: tuples, Options: optionsOf(name)})
+		in.Options = optionsOf(name)
+		built, err := engines[k].Construct(b.Context(), in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		fmt.Printf("%s kernel 1: %v, holds %d MB\n", name, built.Elapsed.Round(time.Millisecond), built.Bytes>>20)
+		entries, levels = 0, 0
 		for i, root := range roots {
 			search(engines[k], root)
-			tree, err := validator.Validate(b.Context(), root, parent)
+			tree, err := check(root)
 			if err != nil {
 				b.Fatalf("%s, root %d: %v", name, root, err)
 			}
 			counts[i] = tree.NEdge()
 		}
+		fmt.Printf("%s kernel 1: %v, holds %d MB; a search has %d levels and reads %.3f m entries\n", name,
+			built.Elapsed.Round(time.Millisecond), built.Bytes>>20, levels/len(roots),
+			float64(entries)/float64(len(roots))/float64(len(tuples)))
 	}
 	for range b.N * *flagPasses {
 		for k, e := range engines {

@@ -170,10 +170,10 @@ func (b *weigher) makePaths(s *Rank) error {
 	return p.findReach(b.ctx)
 }
 
-// findReach searches from the largest hub, the landmark, and sets the reach to 2.5 times the distance within which 99 %
-// of the hubs are: a hub is about as far from another one as the two are from the landmark.
+// findReach searches from the largest hub, the landmark, and sets the reach to 1.2 times the distance within which 99 %
+// of the hubs are. A longer one lets more vertices push more entries, and a shorter one leaves more hubs to pull.
 func (p *paths) findReach(ctx context.Context) error {
-	const share, radii = 99, 2.5
+	const share, radii = 99, 1.2
 	degree := uint32(0)
 	if p.vertices > 0 && p.isHub.has(uint32(p.ownColumn)) {
 		degree = p.degree[0] // the largest one

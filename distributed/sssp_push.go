@@ -29,7 +29,7 @@ type frontierBlock struct {
 }
 
 const (
-	nearShare = 0.12 // of the reach that a round goes through: more takes fewer rounds and more vertices again
+	nearShare = 0.25 // of the reach that a round goes through: more takes fewer rounds and more vertices again
 	pushPiece = 64   // vertices of a frontier that a worker takes at a time
 	takePiece = 1 << 10
 )
