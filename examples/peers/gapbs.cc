@@ -116,7 +116,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 
 int teps_shortest_paths(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent, float *distance) try {
 	const Searcher *s = (const Searcher *)graph->state;
-	if (s->weighted.out_degree(root) == 0) { // a graph without edges has no place for the root in GAPBS's frontier
+	if (graph->entries == 0) { // then there is no place for the root in GAPBS's frontier
 		std::fill(parent, parent + graph->vertices, TEPS_UNREACHED);
 		std::fill(distance, distance + graph->vertices, INFINITY);
 		parent[root] = root;
