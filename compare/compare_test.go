@@ -312,3 +312,13 @@ func TestASpeedIsOneWordForARatio(t *testing.T) {
 		}
 	}
 }
+
+func TestARatioHasThreeDigitsOrDecimals(t *testing.T) {
+	for want, r := range map[string]Ratio{
+		"ratio 0.130, 0.101 to 0.156": {0.13, 0.101, 0.156}, "ratio 27.5, 9.000 to 31.0": {27.5, 9, 31},
+	} {
+		if got := r.Text("to"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

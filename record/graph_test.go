@@ -49,6 +49,19 @@ func TestGraphsOfAPlan(t *testing.T) {
 	}
 }
 
+func TestParseKernels(t *testing.T) {
+	for text, want := range map[string][]Kernel{"bfs": nil, "sssp": {SSSP}, "sssp,bfs": {BFS, SSSP}} {
+		if got, err := ParseKernels(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "bfs,bfs", "BFS", "bfs,"} {
+		if _, err := ParseKernels(text); !errors.Is(err, ErrUsage) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestWrongGraphsOfAPlan(t *testing.T) {
 	for want, texts := range map[string][]string{
 		"the name of a graph is empty":    {""},
