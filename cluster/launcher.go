@@ -167,7 +167,8 @@ func (l Launcher) command(t task, variables ...string) (*exec.Cmd, error) {
 		// while others, which then crashed, had just begun it (Slurm 22.05, Open MPI 4.1).
 		"SLURM_PMIX_FENCE=ring",
 	} {
-		if name, _, _ := strings.Cut(v, "="); os.Getenv(name) == "" {
+		name, _, _ := strings.Cut(v, "=")
+		if _, set := os.LookupEnv(name); !set {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}

@@ -70,7 +70,7 @@ func TestMPIConformance(t *testing.T) {
 			for set, cases := range map[string][]string{
 				"": {
 					"graph/empty", "search/refused", "repeat/refuses", "construct/again", "cancel/before",
-					"cancel/during-construct", "close/", "paths/weights-let-go", "paths/refused",
+					"cancel/during-construct", "close/ends", "paths/weights-let-go", "paths/refused",
 				},
 				"ranks=6 partition=2d rows=3 fold=prefix messages=bitmaps": {"graph/kronecker-10", "paths/weights-let-go"},
 				"ranks=3 partition=1d-source messages=lists":               {"graph/kronecker-10"},
