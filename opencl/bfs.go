@@ -24,9 +24,9 @@ import (
 // of the slot before, so nothing crosses work-groups except at the end of a launch. If the search is not over, the host
 // queues another batch.
 //
-//   - top-down: the frontier is a queue of pieces of lists, each followed by 1 to 32 items; a work-group collects new
-//     pieces in local memory. The longest lists are followed by all items. A frontier with few edges is followed by one
-//     work-group, level after level, in one slot.
+//   - top-down: the frontier is a queue of pieces of lists, each followed by as many items as it has work for; a
+//     work-group collects new pieces in local memory. Long lists are in a queue of longer pieces, each followed by a
+//     work-group. A frontier with few edges is followed by one work-group, level after level, in one slot.
 //   - bottom-up: one bit of the hub of a word decides for 32 vertices. Others are collected in local memory, so that
 //     all items have work; each looks at four neighbors of a vertex, then at SCAN more, and leaves longer lists to a
 //     team.
@@ -75,16 +75,16 @@ func (b *builder) newSearch(program *driver.Program) *search {
 	g.ChunkWords = uint32(chunkWords(int(g.Words), s.groups, program.Group))
 	s.sizes = *g
 	pieces := int64(g.Searched) + int64(b.entries)/int64(b.tuning.piece) // at most, of a frontier
-	giants := b.entries/uint32(giantSize*b.tuning.piece) + 1
+	long := 2*int64(b.entries)/int64(longPiece*b.tuning.piece) + 1
 	s.state = b.filled("state", int64(len(s.result)), 0)
-	var visited, queue [2]driver.Array
+	var visited, queue, longQueue [2]driver.Array
 	for i := range visited {
 		visited[i] = b.array("bitmap of visited vertices", 4*int64(g.Words))
 		queue[i] = b.array("queue", 8*pieces)
+		longQueue[i] = b.array("queue of long lists", 8*long)
 	}
 	corrected := b.array("bitmap of corrected vertices", 4*int64(g.Words))
 	by := b.array("parents by vertex", 4*int64(g.Searched))
-	longLists := b.array("queues of long lists", 2*4*int64(giants))
 
 	kernel := func(name string, arguments ...any) (k *driver.Kernel) {
 		if b.err == nil {
@@ -97,10 +97,10 @@ func (b *builder) newSearch(program *driver.Program) *search {
 	}
 	slot := func(i int) *driver.Kernel {
 		return kernel("search_slot", uint32(i&3), *g, b.offset, b.target, b.quad, b.wordHub, b.outputTemplate, visited[0],
-			visited[1], corrected, by, queue[0], queue[1], longLists, giants, b.parent, s.state, uint32(0), uint32(0))
+			visited[1], corrected, by, queue[0], queue[1], longQueue[0], longQueue[1], b.parent, s.state, uint32(0), uint32(0))
 	}
 	s.begin = kernel("begin_search", uint32(0), *g, b.vertex, b.outputTemplate, b.offset, visited[0], corrected, by,
-		queue[0], longLists, b.parent, s.state, uint32(0), (g.Labels+1)/2)
+		queue[0], longQueue[0], b.parent, s.state, uint32(0), (g.Labels+1)/2)
 	s.end = kernel("end_search", uint32(0), uint32(0), *g, b.leafBegin, b.label, visited[0], visited[1], corrected, by,
 		b.parent, s.state)
 	s.wake = kernel("fill", s.state, uint32(0), uint32(1))

@@ -16,6 +16,8 @@ type tuning struct {
 	queue     int    // QUEUE of kernels/search.cl
 	piece     int    // PIECE
 	oneGroup  int    // ONE_GROUP
+	reads     int    // READS
+	scan      int    // SCAN
 	sortGroup int    // items of a work-group of kernel 1
 	sortUnit  int    // work-groups of kernel 1 for each compute unit
 	batch     int    // slots of the first batch of a search; 0: kernel 1 finds out
@@ -25,21 +27,23 @@ type tuning struct {
 // tuned returns the constants for a device.
 func tuned(d driver.Device) tuning {
 	if d.Kind == "cpu" {
-		return tuning{group: 64, perUnit: 16, queue: 1024, piece: 256, oneGroup: 256, sortGroup: 64, sortUnit: 4}
+		return tuning{group: 64, perUnit: 16, queue: 1024, piece: 256, oneGroup: 256, reads: 1, scan: 64, sortGroup: 64,
+			sortUnit: 4}
 	}
-	return tuning{group: 128, perUnit: 16, queue: 1024, piece: 256, oneGroup: 512, sortGroup: 256, sortUnit: 8}
+	return tuning{group: 128, perUnit: 16, queue: 1024, piece: 256, oneGroup: 512, reads: 4, scan: 64, sortGroup: 256,
+		sortUnit: 8}
 }
 
 // flags returns the options of the compiler for the search with work-groups of a number of items.
 func (t tuning) flags(group int) string {
-	return fmt.Sprintf("-DWG=%du -DQUEUE=%du -DPIECE=%du -DONE_GROUP=%du %s", group, t.queue, t.piece, t.oneGroup,
-		t.compiler)
+	return fmt.Sprintf("-DWG=%du -DQUEUE=%du -DPIECE=%du -DONE_GROUP=%du -DREADS=%d -DSCAN=%du %s", group, t.queue,
+		t.piece, t.oneGroup, t.reads, t.scan, t.compiler)
 }
 
 const (
 	none      = 1<<32 - 1 // NONE: not a vertex, not a label
 	block     = 8         // BLOCK: words that stay together
-	giantSize = 64        // GIANT / PIECE
+	longPiece = 16        // LONG / PIECE
 	maxBatch  = 64        // slots that are queued before the host looks at the result
 	wordBits  = 32
 )

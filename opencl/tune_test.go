@@ -69,6 +69,10 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 			v.piece = n
 		case "oneGroup":
 			v.oneGroup = n
+		case "reads":
+			v.reads = n
+		case "scan":
+			v.scan = n
 		case "sortGroup":
 			v.sortGroup = n
 		case "sortUnit":

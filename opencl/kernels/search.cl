@@ -5,23 +5,26 @@
 //   QUEUE        pieces of the next frontier that a work-group collects in local memory
 //   PIECE        edges of a piece
 //   ONE_GROUP    edges that one work-group follows, level after level, in one slot
+//   READS        entries that an item reads, top-down, before it looks at the first of them
+//   SCAN         entries that one item looks at, bottom-up, before it leaves a list to others
 //   CHECKED      reads of words that other items change are atomic, for checkers of races
 
 #define BLOCK 8u            // words of a bitmap that stay together; a chunk has blocks from distant parts
-#define GIANT (64u * PIECE) // a list with more edges is followed by all work-items
+#define LONG (16u * PIECE)    // edges of a long piece, which work-groups follow; shorter lists have short pieces
+#define PARTS ((LONG + READS * WG - 1) / (READS * WG)) // of a long piece, each for a work-group
 #define ONE_GROUP_LEVELS 256u // in a slot: a limit for watchdogs
-#define SCAN 64u            // entries that one item looks at, bottom-up, before it leaves a list to others
 #define LONG_LISTS 256u     // that are left to others in a chunk
 #define TEAM 32u            // items, at least, that share such a list
+#define FEW_LEVELS 3u       // levels with few vertices before a search goes back to top-down
 
 enum { AUTO, TOP_DOWN_ONLY, BOTTOM_UP_ONLY };
 
 // The state of a search. Slot s reads that of slot s-1 and the counts of slot s-1, both in rings of 4 of 16 words.
-enum { MODE, CURRENT, NEXT, FRONTIER, PIECES, GIANTS, EDGES, LEVEL, UNEXPLORED, PREVIOUS, SLOTS, WORDS };
+enum { MODE, CURRENT, NEXT, FRONTIER, PIECES, LONG_PIECES, EDGES, FEW, UNEXPLORED, PREVIOUS, SLOTS, WORDS };
 enum { TOP_DOWN, BOTTOM_UP, CONVERT, DONE, INITIAL }; // MODE
-enum { FOUND, FOUND_EDGES, FOUND_PIECES, FOUND_GIANTS }; // counts
+enum { FOUND, FOUND_EDGES, FOUND_PIECES, FOUND_LONG }; // counts
 enum { RING = 16, COUNTS = 64, RESULT = 128 }; // places in the state
-enum { IS_DONE, SLOTS_USED, LAST_LEVEL };      // in the result
+enum { IS_DONE, SLOTS_USED };                  // in the result
 
 #ifdef CHECKED
 #define LOAD(at) atomic_or((volatile __global uint*)(at), 0u)
@@ -33,9 +36,10 @@ static inline bool bit(__global const uint* words, uint v) { return words[v >> 5
 
 static inline uint lowestBit(uint x) { return 31 - clz(x & -x); }
 
-// advance computes the state of a slot. The rule is graph.Switch.Next (graph/direction.go) with one condition more: a
-// frontier with fewer edges than a bitmap has words stays top-down. Otherwise searches of deep graphs would change
-// direction repeatedly before their end.
+// advance computes the state of a slot. The rule is graph.Switch.Next (graph/direction.go) with two conditions more. A
+// frontier with fewer edges than a bitmap has words stays top-down; otherwise searches of deep graphs would change
+// direction repeatedly before their end. A search goes back to top-down after FEW_LEVELS levels that allow it, because
+// the way back takes a slot, and most searches are over by then.
 static inline void advance(uint slot, const Graph* g, __global const uint* state, uint* s) {
   __global const uint* before = state + (slot + 3 & 3) * RING;
   __global const uint* counts = before + COUNTS;
@@ -46,7 +50,6 @@ static inline void advance(uint slot, const Graph* g, __global const uint* state
   if (mode != CONVERT) {
     s[PREVIOUS] = s[FRONTIER];
     s[FRONTIER] = counts[FOUND];
-    s[LEVEL]++;
   }
   if (s[FRONTIER] == 0) {
     s[MODE] = DONE;
@@ -54,16 +57,17 @@ static inline void advance(uint slot, const Graph* g, __global const uint* state
   }
   if (mode == BOTTOM_UP) {
     s[CURRENT] ^= 1;
-    bool few = s[FRONTIER] < s[PREVIOUS] && (float)s[FRONTIER] * g->beta < (float)g->searched;
-    if (g->steps == AUTO && few) s[MODE] = CONVERT;
+    s[FEW] += s[FRONTIER] <= s[PREVIOUS] && (float)s[FRONTIER] * g->beta < (float)g->searched;
+    if (g->steps == AUTO && s[FEW] >= FEW_LEVELS) s[MODE] = CONVERT;
     return;
   }
   s[PIECES] = counts[FOUND_PIECES];
-  s[GIANTS] = counts[FOUND_GIANTS];
+  s[LONG_PIECES] = counts[FOUND_LONG];
   s[EDGES] = counts[FOUND_EDGES];
   if (mode == CONVERT) {
     s[MODE] = TOP_DOWN;
     s[NEXT] = 1;
+    s[FEW] = 0;
     return;
   }
   s[UNEXPLORED] -= min(edges, s[UNEXPLORED]);
@@ -112,8 +116,8 @@ static inline void copyTemplate(__global const uint2* restrict outputTemplate, _
 // begin_search makes the root, or its hub if it is a leaf, the frontier: the only visited vertex.
 __kernel void begin_search(uint root, Graph g, __global const uint* vertex, __global const uint* outputTemplate,
                            __global const uint* offset, __global uint* visited, __global uint* corrected,
-                           __global uint* by, __global uint2* queue, __global uint* giants, __global long2* parent,
-                           __global uint* state, uint copyFrom, uint copyTo) {
+                           __global uint* by, __global uint2* queue, __global uint2* longQueue,
+                           __global long2* parent, __global uint* state, uint copyFrom, uint copyTo) {
   size_t id = get_global_id(0), all = get_global_size(0);
   uint own = vertex[root], v = own;
   if (own != NONE && own >= g.searched) v = vertex[outputTemplate[root]];
@@ -124,12 +128,10 @@ __kernel void begin_search(uint root, Graph g, __global const uint* vertex, __gl
     corrected[w] = mine;
   }
   uint edges = v != NONE ? offset[v + 1] - offset[v] : 0;
-  bool giant = edges > GIANT;
-  uint pieces = giant ? 0 : (edges + PIECE - 1) / PIECE;
-  for (size_t i = id; i < pieces; i += all) queue[i] = (uint2)(v, (uint)i);
+  uint length = edges > LONG ? LONG : PIECE, pieces = (edges + length - 1) / length;
+  for (size_t i = id; i < pieces; i += all) (edges > LONG ? longQueue : queue)[i] = (uint2)(v, (uint)i);
   if (id == 0) {
     if (v != NONE) by[v] = own;
-    giants[0] = v;
     for (int i = 0; i < RING; i++) state[3 * RING + i] = state[COUNTS + i] = state[COUNTS + 3 * RING + i] = 0;
     for (int i = 0; i < RING; i++) state[RESULT + i] = 0;
     state[3 * RING + MODE] = INITIAL;
@@ -138,69 +140,84 @@ __kernel void begin_search(uint root, Graph g, __global const uint* vertex, __gl
     __global uint* counts = state + COUNTS + 3 * RING;
     counts[FOUND] = v != NONE;
     counts[FOUND_EDGES] = edges;
-    counts[FOUND_PIECES] = pieces;
-    counts[FOUND_GIANTS] = giant;
+    counts[edges > LONG ? FOUND_LONG : FOUND_PIECES] = pieces;
   }
   copyTemplate((__global const uint2*)outputTemplate, parent, copyFrom, copyTo);
 }
 
-// Found is what an item discovers in a slot. Queue is where a work-group collects pieces of the next frontier.
+// Queue is where the items of a work-group put the next frontier.
 typedef struct {
-  uint vertices, edges;
-} Found;
-
-typedef struct {
-  __local uint2* pieces; // [QUEUE]
-  __local uint* used;    // more than QUEUE if some went directly to the frontier
+  __local uint2* pieces; // [QUEUE], collected in local memory
+  __local uint* used;    // more than QUEUE if some went directly to next
   __global uint2* next;
-  __global uint* giants;
+  __global uint2* nextLong;
   __global uint* counts;
+  uint vertices, edges; // of an item
 } Queue;
 
-// append puts v, whose list begins at first and has a number of edges, into the next frontier.
-static inline void append(uint v, uint edges, const Queue* q, Found* found) {
-  found->vertices++;
-  found->edges += edges;
+// append puts v, whose list has a number of edges, into the next frontier.
+static inline void append(uint v, uint edges, Queue* q) {
+  q->vertices++;
+  q->edges += edges;
   if (edges == 0) return;
-  if (edges > GIANT) {
-    q->giants[atomic_inc(&q->counts[FOUND_GIANTS])] = v;
+  if (edges > LONG) {
+    uint pieces = (edges + LONG - 1) / LONG, at = atomic_add(&q->counts[FOUND_LONG], pieces);
+    for (uint i = 0; i < pieces; i++) q->nextLong[at + i] = (uint2)(v, i);
     return;
   }
-  uint pieces = (edges + PIECE - 1) / PIECE, at = atomic_add(q->used, pieces), here = at < QUEUE ? min(pieces, QUEUE - at) : 0;
+  uint pieces = (edges + PIECE - 1) / PIECE, at = atomic_add(q->used, pieces);
+  uint here = at < QUEUE ? min(pieces, QUEUE - at) : 0;
   for (uint i = 0; i < here; i++) q->pieces[at + i] = (uint2)(v, i);
   if (here == pieces) return;
   at = atomic_add(&q->counts[FOUND_PIECES], pieces - here);
   for (uint i = here; i < pieces; i++) q->next[at++] = (uint2)(v, i);
 }
 
-// discover makes t visited, with parent v, unless it is or was when its word was read.
-static inline void discover(uint t, uint word, uint v, __global uint* visited, __global uint* corrected,
-                            __global uint* by, __global const uint* offset, const Queue* q, Found* found) {
-  uint mine = 1u << (t & 31);
-  if (word & mine || atomic_or(&visited[t >> 5], mine) & mine) return;
-  by[t] = v;
-  atomic_or(&corrected[t >> 5], mine);
-  uint first = offset[t];
-  append(t, offset[t + 1] - first, q, found);
+// flushQueue moves the pieces in local memory to the next frontier, with one addition for all of them, if there are more
+// than `limit`. All items of the work-group call it.
+static inline void flushQueue(uint limit, __local uint* base, Queue* q) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint n = *q->used > limit ? min(*q->used, QUEUE) : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0 && n != 0) {
+    *base = atomic_add(&q->counts[FOUND_PIECES], n);
+    *q->used = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = get_local_id(0); i < n; i += WG) q->next[*base + i] = q->pieces[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// follow follows entries k, k + stride, ... below `end` of the list of v, four at a time.
-static inline void follow(uint k, uint end, uint stride, uint v, __global const uint* target, __global uint* visited,
-                          __global uint* corrected, __global uint* by, __global const uint* offset, const Queue* q,
-                          Found* found) {
-  for (; k < end; k += 4 * stride) {
-    uint t[4], word[4];
-    for (int i = 0; i < 4; i++) t[i] = k + i * stride < end ? target[k + i * stride] : NONE;
-    for (int i = 0; i < 4; i++) word[i] = t[i] != NONE ? LOAD(&visited[t[i] >> 5]) : ~0u;
-    for (int i = 0; i < 4; i++) discover(t[i], word[i], v, visited, corrected, by, offset, q, found);
+// follow follows READS entries k, k + stride, ... below `end` of the list of v. Found vertices become visited, with parent
+// v, which needs no correction if v is the hub of their word.
+static inline void follow(uint k, uint end, uint stride, uint v, __global const uint* target,
+                          __global const uint* wordHub, __global uint* visited, __global uint* corrected,
+                          __global uint* by, __global const uint* offset, Queue* q) {
+  uint t[READS], old[READS];
+  for (int i = 0; i < READS; i++) t[i] = k + i * stride < end ? target[k + i * stride] : NONE;
+  for (int i = 0; i < READS; i++) old[i] = t[i] != NONE ? LOAD(&visited[t[i] >> 5]) : ~0u;
+  for (int i = 0; i < READS; i++) {
+    uint mine = 1u << (t[i] & 31);
+    if (!(old[i] & mine)) old[i] = atomic_or(&visited[t[i] >> 5], mine);
+  }
+  for (int i = 0; i < READS; i++) {
+    uint mine = 1u << (t[i] & 31);
+    if (old[i] & mine) continue;
+    uint first = offset[t[i]], edges = offset[t[i] + 1] - first;
+    if (wordHub[t[i] >> 5] != v) {
+      by[t[i]] = v;
+      atomic_or(&corrected[t[i] >> 5], mine);
+    }
+    append(t[i], edges, q);
   }
 }
 
-// lanesOf returns the logarithm of the number of items that share a piece with the given average number of edges.
-static inline uint lanesOf(uint edges, uint pieces) {
+// lanesOf returns the logarithm of the number of items that share a piece: more for longer ones, and for few.
+static inline uint lanesOf(uint edges, uint pieces, uint items, uint limit) {
   uint average = pieces != 0 ? edges / pieces : 0;
   uint shift = average >= 24 ? 5 : average >= 12 ? 4 : average >= 6 ? 3 : average >= 3 ? 2 : average == 2 ? 1 : 0;
-  for (; 1u << shift > WG; shift--) {}
+  for (; shift < limit && 1u << shift < average && pieces << (shift + 1) <= items; shift++) {}
+  for (; 1u << shift > items; shift--) {}
   return shift;
 }
 
@@ -210,7 +227,7 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
                  __global const uint4* restrict quad, __global const uint* restrict wordHub,
                  __global const uint* restrict outputTemplate, __global uint* visited0, __global uint* visited1,
                  __global uint* corrected, __global uint* by, __global uint2* queue0, __global uint2* queue1,
-                 __global uint* giants, uint giantCapacity, __global long2* restrict parent, __global uint* state,
+                 __global uint2* long0, __global uint2* long1, __global long2* restrict parent, __global uint* state,
                  uint copyFrom, uint copyTo) {
   __local uint s[RING];
   __local uint used, base, foundVertices, foundEdges, longLists;
@@ -231,13 +248,14 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
   __global uint* other = s[CURRENT] ? visited0 : visited1;
 
   // Few edges: the first work-group runs level after level, and the others have nothing to do.
-  bool few = mode == TOP_DOWN && s[GIANTS] == 0 && s[EDGES] <= ONE_GROUP;
+  bool few = mode == TOP_DOWN && s[LONG_PIECES] == 0 && s[EDGES] <= ONE_GROUP;
   uint levels = few && get_group_id(0) == 0 ? ONE_GROUP_LEVELS : 0, next = s[NEXT];
-  uint pieces = s[PIECES], edges = s[EDGES], newGiants = 0;
+  uint pieces = s[PIECES], edges = s[EDGES], newLong = 0;
   for (uint level = 1; level <= levels; level++) { // all items leave it together
     __global const uint2* from = next ? queue0 : queue1;
     __global uint2* to = next ? queue1 : queue0;
-    uint shift = lanesOf(edges, pieces), lane = lid & ((1u << shift) - 1);
+    __global uint2* toLong = next ? long1 : long0;
+    uint shift = lanesOf(edges, pieces, WG, 8), lane = lid & ((1u << shift) - 1);
     for (uint i = lid >> shift; i < pieces; i += WG >> shift) {
       uint2 piece = from[i];
       uint v = piece.x, first = offset[v] + piece.y * PIECE, end = min(offset[v + 1], first + PIECE);
@@ -249,23 +267,19 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
         atomic_or(&corrected[t >> 5], mine);
         atomic_inc(&foundVertices);
         atomic_add(&foundEdges, degree);
-        if (degree > GIANT) {
-          giants[next * giantCapacity + atomic_inc(&base)] = t;
-        } else {
-          uint n = (degree + PIECE - 1) / PIECE, at = atomic_add(&used, n);
-          for (uint j = 0; j < n; j++) to[at + j] = (uint2)(t, j);
-        }
+        uint length = degree > LONG ? LONG : PIECE, n = (degree + length - 1) / length;
+        uint at = n != 0 ? atomic_add(degree > LONG ? &base : &used, n) : 0;
+        for (uint j = 0; j < n; j++) (degree > LONG ? toLong : to)[at + j] = (uint2)(t, j);
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     uint newVertices = foundVertices, newEdges = foundEdges, newPieces = used;
-    newGiants = base;
-    bool more = newVertices != 0 && newEdges <= ONE_GROUP && newGiants == 0 && level < levels;
+    newLong = base;
+    bool more = newVertices != 0 && newEdges <= ONE_GROUP && newLong == 0 && level < levels;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid == 0 && more) {
       s[PREVIOUS] = s[FRONTIER];
       s[FRONTIER] = newVertices;
-      s[LEVEL]++;
       s[UNEXPLORED] -= min(s[UNEXPLORED], edges);
       s[NEXT] = next ^ 1;
       s[PIECES] = newPieces;
@@ -281,43 +295,51 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
     if (lid == 0 && get_group_id(0) == 0) {
       for (int i = 0; i < WORDS; i++) state[(slot & 3) * RING + i] = s[i];
       counts[FOUND_PIECES] = pieces;
-      counts[FOUND_GIANTS] = newGiants;
+      counts[FOUND_LONG] = newLong;
     }
   }
 
-  Queue q = {shared.pieces, &used, (next == 1 && mode != CONVERT) ? queue1 : queue0,
-             giants + (mode == CONVERT ? 0 : next * giantCapacity), counts};
-  Found found = {0, 0};
+  bool into1 = mode == TOP_DOWN && next == 1;
+  Queue q = {shared.pieces, &used, into1 ? queue1 : queue0, into1 ? long1 : long0, counts, 0, 0};
   if (mode == CONVERT) {
     for (uint w = id; w < g.words; w += all) {
       for (uint rest = visited[w] & ~other[w]; rest != 0; rest &= rest - 1) {
         uint v = w * 32 + lowestBit(rest), first = offset[v];
-        append(v, offset[v + 1] - first, &q, &found);
+        append(v, offset[v + 1] - first, &q);
       }
     }
-    found.vertices = 0;
+    q.vertices = 0;
   }
-  if (mode == TOP_DOWN) {
-    __global const uint2* from = next ? queue0 : queue1;
-    __global const uint* fromGiants = giants + (next ^ 1) * giantCapacity;
-    uint shift = lanesOf(edges, pieces), lane = id & ((1u << shift) - 1);
-    for (uint i = id >> shift; i < pieces; i += all >> shift) {
-      uint2 piece = from[i];
-      uint v = piece.x, first = offset[v] + piece.y * PIECE, end = min(offset[v + 1], first + PIECE);
-      follow(first + lane, end, 1u << shift, v, target, visited, corrected, by, offset, &q, &found);
+  // A work-group takes parts of long pieces, and then short pieces, one for 2^shift items.
+  uint shift = lanesOf(edges, pieces, all, 8), longParts = s[LONG_PIECES] * PARTS;
+  uint parts = mode == TOP_DOWN ? longParts + ((pieces << shift) + WG - 1) / WG : 0;
+  for (uint part = get_group_id(0); part < parts; part += get_num_groups(0)) {
+    uint v = NONE, k = 0, end = 0, stride = WG;
+    if (part < longParts) {
+      uint2 piece = (next ? long0 : long1)[part / PARTS];
+      v = piece.x;
+      k = offset[v] + piece.y * LONG + part % PARTS * READS * WG + lid;
+      end = min(offset[v + 1], k - lid + READS * WG);
+    } else {
+      uint item = (part - longParts) * WG + lid;
+      stride = 1u << shift;
+      if (item >> shift < pieces) {
+        uint2 piece = (next ? queue0 : queue1)[item >> shift];
+        v = piece.x;
+        k = offset[v] + piece.y * PIECE;
+        end = min(offset[v + 1], k + PIECE);
+        k += item & (stride - 1);
+      }
     }
-    for (uint i = 0; i < s[GIANTS]; i++) {
-      uint v = fromGiants[i];
-      follow(offset[v] + id, offset[v + 1], all, v, target, visited, corrected, by, offset, &q, &found);
+    for (; k < end; k += READS * stride) {
+      follow(k, end, stride, v, target, wordHub, visited, corrected, by, offset, &q);
     }
+    flushQueue(QUEUE / 2, &base, &q);
   }
-  if (found.vertices != 0) atomic_add(&foundVertices, found.vertices);
-  if (found.edges != 0) atomic_add(&foundEdges, found.edges);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  uint queued = mode == TOP_DOWN || mode == CONVERT ? min(used, QUEUE) : 0;
-  if (lid == 0 && queued != 0) base = atomic_add(&counts[FOUND_PIECES], queued);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = lid; i < queued; i += WG) q.next[base + i] = shared.pieces[i];
+  if (q.vertices != 0) atomic_add(&foundVertices, q.vertices);
+  if (q.edges != 0) atomic_add(&foundEdges, q.edges);
+  if (few && lid == 0) used = 0;
+  flushQueue(0, &base, &q);
 
   uint chunks = chunkCount(&g), limit = mode == BOTTOM_UP ? chunks : 0;
   for (uint c = get_group_id(0); c < limit; c += get_num_groups(0)) {
@@ -428,7 +450,6 @@ void end_search(uint slot, uint root, Graph g, __global const uint* restrict lea
     if (get_group_id(0) == 0) {
       state[RESULT + IS_DONE] = own[MODE] == DONE;
       state[RESULT + SLOTS_USED] = own[SLOTS];
-      state[RESULT + LAST_LEVEL] = own[LEVEL];
       if (own[MODE] == DONE) parent[root] = root;
     }
   }
