@@ -31,14 +31,7 @@ func searchReport(s *subject) {
 			s.when = fmt.Sprintf("%v, root %d", l.input, root)
 			s.must(t.Check(l.parent), "Traversal")
 			s.must(plugins.CheckClock("Search", t.Elapsed, wall, wall), "Traversal.Elapsed")
-			var sum time.Duration
-			for _, level := range t.Levels {
-				sum += level.Elapsed
-				s.checkPhases(level.Phases, level.Elapsed)
-			}
-			if sum > t.Elapsed {
-				s.fail("want the %d levels' times within Traversal.Elapsed, which is %v, got %v", len(t.Levels), t.Elapsed, sum)
-			}
+			s.checkTimes(t)
 			sizes, err := l.truth.Levels(root)
 			s.must(err, "preparing the truth")
 			if err := checkLevels(t.Levels, sizes); err != nil {
@@ -46,6 +39,18 @@ func searchReport(s *subject) {
 			}
 		}
 	})
+}
+
+// checkTimes fails if parts of a search took longer than the whole.
+func (s *subject) checkTimes(t plugins.Traversal) {
+	var sum time.Duration
+	for _, level := range t.Levels {
+		sum += level.Elapsed
+		s.checkPhases(level.Phases, level.Elapsed)
+	}
+	if sum > t.Elapsed {
+		s.fail("want the %d levels' times within Traversal.Elapsed, which is %v, got %v", len(t.Levels), t.Elapsed, sum)
+	}
 }
 
 func (s *subject) checkPhases(phases []plugins.Phase, whole time.Duration) {

@@ -45,9 +45,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// engine has both kernels.
+type engine interface {
+	plugins.Engine
+	plugins.PathFinder
+}
+
 // actor is the serial engine with some methods replaced.
 type actor struct {
-	plugins.Engine
+	engine
 	describe  func()
 	construct func(plugins.Input) error
 	search    func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (traversal, error)
@@ -58,43 +64,33 @@ func (a *actor) Describe(ctx context.Context) (plugins.Description, error) {
 	if a.describe != nil {
 		a.describe()
 	}
-	return a.Engine.Describe(ctx)
+	return a.engine.Describe(ctx)
 }
 
 func (a *actor) Construct(ctx context.Context, g plugins.Input) (plugins.Construction, error) {
 	if a.construct != nil {
 		return plugins.Construction{}, a.construct(g)
 	}
-	return a.Engine.Construct(ctx, g)
+	return a.engine.Construct(ctx, g)
 }
 
 func (a *actor) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (traversal, error) {
 	if a.search != nil {
 		return a.search(ctx, root, parent)
 	}
-	return a.Engine.Search(ctx, root, parent)
-}
-
-func (a *actor) ShortestPaths(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (traversal, error) {
-	return a.Engine.(plugins.PathFinder).ShortestPaths(ctx, root, parent, distance)
-}
-
-func (a *actor) RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-	parent []graph.Vertex, distance []float32) (int64, error) {
-	return a.Engine.(plugins.PathFinder).RepeatShortestPaths(ctx, roots, duration, parent, distance)
+	return a.engine.Search(ctx, root, parent)
 }
 
 func (a *actor) Close() error {
 	if a.close != nil {
 		a.close()
 	}
-	return a.Engine.Close()
+	return a.engine.Close()
 }
 
 func serve(a actor) func() {
 	return func() {
-		a.Engine = serial.New()
+		a.engine = serial.New().(engine)
 		Serve(&a)
 	}
 }
