@@ -3,6 +3,7 @@
 package opencl
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
+
+var flagOclgrind = flag.Bool("opencl.oclgrind", false, "search small graphs under oclgrind, which takes many minutes")
 
 // checkedVariable is set for a driver that checks memory accesses and races.
 const checkedVariable = "TEPS_TEST_CHECKED"
@@ -57,6 +60,9 @@ func TestOtherDrivers(t *testing.T) {
 		"oclgrind": "/usr/lib/oclgrind/liboclgrind-rt.so", "rusticl": "/usr/lib/x86_64-linux-gnu/libRusticlOpenCL.so.1",
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "oclgrind" && !*flagOclgrind {
+				t.Skip("runs only with -opencl.oclgrind")
+			}
 			if _, err := os.Stat(file); err != nil {
 				t.Skipf("%v; install Debian's package oclgrind or mesa-opencl-icd", err)
 			}
