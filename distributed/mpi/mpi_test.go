@@ -57,7 +57,7 @@ func TestMPIRanksExchangeMessages(t *testing.T) {
 			continue
 		}
 		found = true
-		for _, c := range []struct{ ranks, hosts int }{{1, 1}, {2, 1}, {5, 1}, {5, 2}, {3, 3}} {
+		for _, c := range []struct{ ranks, hosts int }{{2, 1}, {4, 2}} {
 			ranks := strconv.Itoa(c.ranks)
 			cmd := exec.Command(launcher, append(slices.Clone(args), "-n", ranks, os.Args[0], "-mpi.rank", ranks,
 				"-mpi.hosts", strconv.Itoa(c.hosts))...)
