@@ -56,7 +56,7 @@ type Host struct {
 // NewHost returns a Host that logs what engines log and print, with the attribute "engine". Close ends its engines.
 func NewHost(logger *slog.Logger) *Host {
 	return &Host{
-		logger: logger, limits: limits{15 * time.Second, 3 * time.Second, 10 * time.Second, 8 * time.Second},
+		logger: logger, limits: limits{30 * time.Second, 3 * time.Second, 10 * time.Second, 8 * time.Second},
 		clients: map[*Client]bool{}, segments: map[*segment]bool{}, files: map[string]string{},
 		silent: map[string]error{},
 	}
