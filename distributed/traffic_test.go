@@ -23,6 +23,9 @@ var flagUpdate = flag.Bool("distributed.update", false, "write testdata/traffic.
 // file: for each search its levels (direction, frontier, entries read) and what each phase has sent. Read a change of
 // the file as a change of the method.
 func TestTrafficIsThatOfTheGoldenFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long with the race detector")
+	}
 	var path []graph.Edge
 	for v := graph.Vertex(1); v < 100; v++ {
 		path = append(path, graph.MakeEdge(v-1, v))
