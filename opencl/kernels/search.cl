@@ -7,6 +7,9 @@
 //   ONE_GROUP    edges that one work-group follows, level after level, in one slot
 //   READS        entries that an item reads, top-down, before it looks at the first of them
 //   SCAN         entries that one item looks at, bottom-up, before it leaves a list to others
+//   ROUNDS       top-down, a work-group moves its pieces to the next frontier repeatedly, with one addition for many;
+//                otherwise pieces beyond QUEUE cost an addition for each vertex. With threads, pocl 3.1 loses pieces in
+//                such rounds, so processors have none.
 //   CHECKED      reads of words that other items change are atomic, for checkers of races
 
 #define BLOCK 8u            // words of a bitmap that stay together; a chunk has blocks from distant parts
@@ -334,7 +337,9 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
     for (; k < end; k += READS * stride) {
       follow(k, end, stride, v, target, wordHub, visited, corrected, by, offset, &q);
     }
+#ifdef ROUNDS
     flushQueue(QUEUE / 2, &base, &q);
+#endif
   }
   if (q.vertices != 0) atomic_add(&foundVertices, q.vertices);
   if (q.edges != 0) atomic_add(&foundEdges, q.edges);
