@@ -8,8 +8,8 @@
 //   READS        entries that an item reads, top-down, before it looks at the first of them
 //   SCAN         entries that one item looks at, bottom-up, before it leaves a list to others
 //   ROUNDS       top-down, a work-group moves its pieces to the next frontier repeatedly, with one addition for many;
-//                otherwise pieces beyond QUEUE cost an addition for each vertex. With threads, pocl 3.1 loses pieces in
-//                such rounds, so processors have none.
+//                otherwise pieces beyond QUEUE cost an addition for each vertex. With several threads of pocl 3.1 pieces
+//                were lost in such rounds, for an unknown reason, so processors have none.
 //   CHECKED      reads of words that other items change are atomic, for checkers of races
 
 #define BLOCK 8u            // words of a bitmap that stay together; a chunk has blocks from distant parts
