@@ -254,6 +254,9 @@ func TestEngineConformsThroughAChildProcess(t *testing.T) {
 	open := func(context.Context) (plugins.Engine, error) { return s.open("serial"), nil }
 	enginetest.TestQuick(t, open, []string{"describe/*", "graph/kronecker-1[02]", "paths/[^e]*", "search/*", "repeat/*",
 		"construct/*", "options/*", "cancel/*", "report/*", "close/*"})
+	if testing.Short() {
+		return
+	}
 	memory, err := enginetest.Select("stress/memory")
 	check(t, err)
 	if o := memory[0].Run(t.Context(), open, nil, enginetest.Limit); o.Err != nil {
