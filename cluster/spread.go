@@ -113,7 +113,7 @@ func NewSpread(host *rpc.Host, single *rpc.Client, hosts int,
 	return &Spread{rpc: host, single: single, hosts: hosts, open: open}
 }
 
-// OpenPlaces opens an engine's program in places. After an error none of them is left.
+// OpenPlaces opens an engine's program in places. If it returns an error, it has closed them all.
 func OpenPlaces(ctx context.Context, host *rpc.Host, program rpc.Program, places []*Place) ([]*rpc.Client, error) {
 	clients, errs := make([]*rpc.Client, len(places)), make([]error, len(places))
 	var all sync.WaitGroup

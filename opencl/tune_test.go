@@ -55,33 +55,22 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 	v := tuned(devices[i])
 	given := map[string]string{}
 	trace := false
+	constants := map[string]*int{
+		"group": &v.group, "perUnit": &v.perUnit, "queue": &v.queue, "piece": &v.piece, "oneGroup": &v.oneGroup,
+		"reads": &v.reads, "scan": &v.scan, "sortGroup": &v.sortGroup, "sortUnit": &v.sortUnit, "batch": &v.batch,
+	}
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")
-		n, _ := strconv.Atoi(value)
-		switch name {
-		case "group":
-			v.group = n
-		case "perUnit":
-			v.perUnit = n
-		case "queue":
-			v.queue = n
-		case "piece":
-			v.piece = n
-		case "oneGroup":
-			v.oneGroup = n
-		case "reads":
-			v.reads = n
-		case "scan":
-			v.scan = n
-		case "sortGroup":
-			v.sortGroup = n
-		case "sortUnit":
-			v.sortUnit = n
-		case "batch":
-			v.batch = n
-		case "compiler":
+		switch constant := constants[name]; {
+		case constant != nil:
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*constant = n
+		case name == "compiler":
 			v.compiler += " " + value
-		case "trace":
+		case name == "trace":
 			trace = true
 		default:
 			given[name] = value

@@ -39,7 +39,7 @@ type Engine interface {
 	// vertices in the tuples, inside its clock. It must not change in.Tuples, nor read them after it has returned.
 	//
 	// Errors: ErrOption for an option whose value cannot be used, ErrTuples for labels beyond the engine's limits,
-	// ErrMemory when the graph does not fit, ErrUnavailable without the device. After an error there is no graph.
+	// ErrMemory when the graph does not fit, ErrUnavailable without the device. A Construct that fails leaves no graph.
 	Construct(ctx context.Context, in Input) (Construction, error)
 
 	// Search is kernel 2: a breadth-first search from root. It writes every entry of parent (package graph has the rules)

@@ -22,8 +22,8 @@ type EnergyRecord struct {
 	Phases  []EnergyPhase `json:"phases,omitempty"`
 	After   *AfterLoop    `json:"after,omitempty"`
 	Meters  []Metered     `json:"meters,omitempty"`
-	// Absent lists the parts of the machine without a meter. If there is no meter at all, it has the reason for each
-	// source.
+	// Absent lists the parts of the machine that no meter covers. If no meter was found, it says for each source of
+	// readings why.
 	Absent []power.Absence `json:"absent,omitempty"`
 
 	// Figures and Green are derived from the fields above and are not in the journal.

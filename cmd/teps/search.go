@@ -76,7 +76,7 @@ unless the file has them (docs/kernel3.md).`,
 	return c
 }
 
-// writeFound writes a result to standard output or to a file. After an error there is no file.
+// writeFound writes a result to standard output or to a file. It leaves no file behind if it returns an error.
 func writeFound(c *cobra.Command, out string, found harness.Found) error {
 	if out == "-" {
 		return printFound(c.OutOrStdout(), found)

@@ -46,7 +46,7 @@ type device struct {
 	tried  *graph.Vertex // the first of the parents that it was to read
 }
 
-// do calls f with the device, which it opens first. After an error of the device there is no other call.
+// do calls f with the device, which it opens first. It makes no call after the device has failed.
 func (d *device) do(f func() error) error {
 	if d.err != nil {
 		return d.err
