@@ -156,9 +156,12 @@ func TestGraphIsTheSameWhereverItsPartsAre(t *testing.T) {
 				t.Errorf("want %+v, got the details %v", test, g.details)
 			}
 			if !slices.Equal(g.offset, want.offset) || !slices.Equal(g.target, want.target) ||
-				!slices.Equal(g.label, want.label) || !slices.Equal(g.template, want.template) ||
 				!slices.Equal(g.first, want.first) || test.memory == "" && !slices.Equal(g.aligned, want.aligned) {
-				t.Error("the graph differs")
+				t.Error("the lists differ")
+			}
+			// A recipe says how many labels there are; tuples leave out the highest ones if they are isolated.
+			if !slices.Equal(g.label, want.label) || !slices.Equal(g.template[:want.Labels], want.template) {
+				t.Error("the labels differ")
 			}
 			if gib, _ := strconv.ParseFloat(test.memory, 64); gib > 0 && float64(s.memory.Used) > gib*(1<<30) {
 				t.Errorf("got %d bytes on the device, want at most %v GiB", s.memory.Used, gib)
