@@ -115,9 +115,9 @@ if (engines.size > 1) {
   choice.className = "base";
   legend.className = "note";
   legend.hidden = true;
-  legend.textContent = "Ratios to it on a typical root, with their 95 % intervals: ▲ faster, ▼ slower, = no difference found, ? cannot tell; " +
-    "* the machine, the build or an option differs, too (the pointer shows what). Of single runs, whatever made a whole run slow looks like a difference. " +
-    "After × stands the quotient of the two numbers.";
+  legend.textContent = "The numbers below are ratios to it on a typical root, with 95 % intervals: ▲ faster, ▼ slower, = no difference found, " +
+    "? cannot tell; * the machine, the build or an option differs, too (hover to see which). One run cannot tell the engine's speed from a slow " +
+    "minute of the machine. A number after × is the ratio of the two rates.";
   select.append(new Option("nothing", ""), ...[...marks].map((one) => new Option("record " + one, one)),
     ...[...engines].map((name) => new Option(name, name)));
   const label = document.createElement("label");

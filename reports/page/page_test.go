@@ -90,7 +90,7 @@ func TestPageShowsSeveralResultsSideBySide(t *testing.T) {
 	got := page(t, a, b)
 	for _, want := range []string{
 		"<h2>node18 [2] is 2.00 times faster than node17 [1] (ratio 2.000, 2.000 to 2.000).</h2>",
-		"Fastest at scale 16 cpu [2] with", "on node18; at scale 17 cpu [1] with", "cpu [1]", "cpu [2]",
+		"The fastest: at scale 16, cpu [2] has", "on node18; at scale 17, cpu [1] has", "cpu [1]", "cpu [2]",
 		"[1] is record before", "[2] is record after",
 		"· node18 · AMD EPYC 9354 32-Core Processor, 1 core · 24.0 GiB · teps ",
 	} {

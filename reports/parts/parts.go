@@ -119,13 +119,13 @@ func Verdicts(r reports.Report) (lines []string) {
 	fastest, graphs := []string{}, map[record.GraphID]bool{}
 	for _, run := range reports.Sorted(r.All) {
 		if m := run.Repeats[0].Machine; !graphs[run.GraphID] && run.Rate() > 0 {
-			fastest = append(fastest, fmt.Sprintf("%s %s with %s GTEPS on %s", run.AtGraph(), run.Label,
+			fastest = append(fastest, fmt.Sprintf("%s, %s has %s GTEPS on %s", run.AtGraph(), run.Label,
 				reports.GTEPS(run.Rate()), reports.Name(cmp.Or(m.Hostname, m.CPU))))
 		}
 		graphs[run.GraphID] = true
 	}
 	if len(fastest) > 0 {
-		lines = append(lines, "Fastest "+strings.Join(fastest, "; ")+".")
+		lines = append(lines, "The fastest: "+strings.Join(fastest, "; ")+".")
 	}
 	return lines
 }
