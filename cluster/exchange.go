@@ -58,13 +58,13 @@ func (x *exchange) Size() int { return x.comm.Size() }
 // All implements validate.Exchange.
 func (x *exchange) All(send [][]byte) ([][]byte, error) {
 	received := make([][]byte, x.comm.Size())
-	return received, x.do(func() error { return x.comm.Alltoallv(send, received) })
+	return received, x.do(func() error { return x.comm.Alltoallv(send, received, nil, nil) })
 }
 
 func (x *exchange) Sum(values []int64) error {
-	return x.do(func() error { return x.comm.Allreduce(values, mpi.Sum) })
+	return x.do(func() error { return x.comm.Allreduce(values, nil) })
 }
 
 func (x *exchange) Min(values []int64) error {
-	return x.do(func() error { return x.comm.Allreduce(values, mpi.Min) })
+	return x.do(func() error { return x.comm.Allreduce(nil, values) })
 }

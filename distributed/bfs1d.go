@@ -2,7 +2,7 @@
 
 package distributed
 
-import "github.com/tepsbench/teps/distributed/comm"
+import "github.com/tepsbench/teps/graph"
 
 // The same search without any of this: serial/bfs.go.
 //
@@ -28,9 +28,8 @@ import "github.com/tepsbench/teps/distributed/comm"
 // There is no unsent set: every rank receives the frontier of a bottom-up level.
 type search1D struct{ *Rank }
 
-func (s *search1D) share(sums []int64, l *Level) {
-	comm.Allreduce(s.world, sums)
-	s.watch.lap(&l.Phases[Reduce])
+func (s *search1D) share(sums []int64, _ *graph.SwitchState, l *Level) {
+	s.reduce(sums, nil, &l.Phases[Reduce])
 }
 
 // topDownStep:

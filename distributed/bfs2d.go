@@ -2,7 +2,7 @@
 
 package distributed
 
-import "github.com/tepsbench/teps/distributed/comm"
+import "github.com/tepsbench/teps/graph"
 
 // The same search without any of this: serial/bfs.go.
 //
@@ -40,12 +40,11 @@ import "github.com/tepsbench/teps/distributed/comm"
 type search2D struct{ *Rank }
 
 // share also sends the frontier in grids of one column, where all ranks take part in both.
-func (s *search2D) share(sums []int64, l *Level) {
+func (s *search2D) share(sums []int64, p *graph.SwitchState, l *Level) {
 	if s.grid.C == 1 {
-		s.expandFrontierAndAddUp(sums, &l.Phases[Expand])
+		s.expandFrontierAndAddUp(sums, p, &l.Phases[Expand])
 	} else {
-		comm.Allreduce(s.world, sums)
-		s.watch.lap(&l.Phases[Reduce])
+		s.reduce(sums, nil, &l.Phases[Reduce])
 	}
 }
 

@@ -109,7 +109,9 @@ func (b *builder) agree(err error) error {
 }
 
 func (b *builder) largest(number uint32) uint32 {
-	return slices.Max(slices.Concat(comm.Allgather(b.world, []uint32{number})...))
+	minimum := []int64{-int64(number)}
+	b.world.Alltoallv(nil, nil, nil, minimum)
+	return uint32(-minimum[0])
 }
 
 // measure finds the largest label and assigns the labels to ranks.

@@ -5,6 +5,7 @@ package distributed_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"testing"
 
 	"github.com/tepsbench/teps/distributed"
@@ -15,87 +16,99 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// partnered is a group that records to which ranks its member sends messages between two reductions, which end a level.
-type partnered struct {
-	comm.Group
-	world []int // world ranks of the members
-	*partners
-}
+var flagRanks = flag.Int("distributed.ranks", 64, "most ranks whose messages are counted, and printed with -v")
 
-// partners is the record of one rank.
-type partners struct {
-	level map[int]bool // ranks that it has sent to in this level
-	max   int          // number of them in a level
-}
-
-func (p *partnered) Split(color, key int) comm.Group {
-	part := &partnered{Group: p.Group.Split(color, key), partners: p.partners}
-	for _, message := range comm.Allgather(part.Group, []uint32{uint32(p.world[p.Rank()])}) {
-		part.world = append(part.world, int(message[0]))
+// sentInLevels searches with in-process ranks, and returns the most messages and bytes that a rank sent in a level, and
+// the means of ranks and levels.
+func sentInLevels(t *testing.T, c distributed.Configuration, tuples []graph.Edge, root graph.Vertex) (
+	largest, mean comm.Traffic) {
+	t.Helper()
+	size, levels := c.Grid.Ranks(), int64(0)
+	teams, records := team.NewTeams(size), make([]*distributed.Record, size)
+	parent := make([]graph.Vertex, 1<<14)
+	if err := checks.OnAll(comm.NewLocal(size, 1), func(world comm.Group) error {
+		k := world.Rank()
+		rank, _, err := distributed.NewRank(t.Context(), world, c, teams,
+			plugins.Input{Tuples: tuples[len(tuples)*k/size : len(tuples)*(k+1)/size]})
+		if err != nil {
+			return err
+		}
+		defer rank.Free()
+		_, first, stride := rank.Partition.Slots(k)
+		records[k], err = rank.Search(t.Context(), root, parent, first, stride)
+		return err
+	}); err != nil {
+		t.Fatal(err)
 	}
-	return part
-}
-
-func (p *partnered) Alltoallv(send, receive [][]uint32, sums, minima []int64) {
-	for k, message := range send {
-		if k != p.Rank() && len(message) > 0 {
-			p.level[p.world[k]] = true
+	for _, record := range records {
+		for _, level := range record.Levels {
+			var sum comm.Traffic
+			for _, m := range level.Phases {
+				sum.Messages, sum.Bytes = sum.Messages+m.Messages, sum.Bytes+m.Bytes
+			}
+			largest.Messages, largest.Bytes = max(largest.Messages, sum.Messages), max(largest.Bytes, sum.Bytes)
+			mean.Messages, mean.Bytes, levels = mean.Messages+sum.Messages, mean.Bytes+sum.Bytes, levels+1
 		}
 	}
-	p.max = max(p.max, len(p.level))
-	p.Group.Alltoallv(send, receive, sums, minima)
-	if send == nil || sums != nil {
-		clear(p.level)
+	return largest, comm.Traffic{Messages: mean.Messages / levels, Bytes: mean.Bytes / levels}
+}
+
+// A rank sends messages to ranks that own vertices it has discovered or, on paths, that own a neighbor of a vertex. All
+// else takes some steps in which the ranks that know something double.
+func TestMessagesOfALevelAreLogarithmic(t *testing.T) {
+	var path []graph.Edge
+	for v := graph.Vertex(1); v < 600; v++ {
+		path = append(path, graph.MakeEdge(v-1, v))
+	}
+	dense := kronecker(t, 14, 16)
+	const steps = 4 // exchanges and reductions of a level, with those after the last one
+	for ranks := 1; ranks <= *flagRanks; ranks *= 4 {
+		square := distributed.SquareGrid(ranks)
+		for _, set := range []struct {
+			name             string
+			c                distributed.Configuration
+			partners, onPath int
+		}{
+			{"1d-dest", distributed.Configuration{Grid: distributed.Grid{R: ranks, C: 1}}, 0, 2},
+			{"2d", distributed.Configuration{Grid: square}, square.C - 1, square.C - 1},
+			{"2d, prefix", distributed.Configuration{Grid: square, Prefix: true}, 0, 0},
+			{"1d-source", distributed.Configuration{Grid: distributed.Grid{R: ranks, C: 1}, OneD: true}, ranks - 1, 2},
+		} {
+			set.c.Threads, set.c.Form, set.c.Rule = 1, "adaptive", graph.Switch{Alpha: 15, Beta: 16384}
+			root, _ := dense[0].Ends()
+			largest, mean := sentInLevels(t, set.c, dense, root)
+			t.Logf("%d ranks, %s: in a level at most %d messages and %d bytes, mean %d and %d", ranks, set.name,
+				largest.Messages, largest.Bytes, mean.Messages, mean.Bytes)
+			if want := int64(set.partners + steps*comm.Steps(ranks)); largest.Messages > want {
+				t.Errorf("%d ranks, %s: a rank sent %d messages in a level, want at most %d", ranks, set.name,
+					largest.Messages, want)
+			}
+			if ranks > 16 { // each needs some vertices
+				continue
+			}
+			largest, _ = sentInLevels(t, set.c, path, 0)
+			if want := int64(set.onPath + steps*comm.Steps(ranks)); largest.Messages > want {
+				t.Errorf("%d ranks, %s, path: a rank sent %d messages in a level, want at most %d", ranks, set.name,
+					largest.Messages, want)
+			}
+		}
 	}
 }
 
-// In two dimensions a rank sends messages to (R-1)+(C-1) others in a level, in one dimension to P-1.
-func TestRanksExchangeMessagesWithinTheirGridRowAndColumn(t *testing.T) {
-	tuples := kronecker(t, 10, 16)
-	for _, c := range []distributed.Configuration{
-		{Grid: distributed.Grid{R: 4, C: 4}}, {Grid: distributed.Grid{R: 2, C: 8}}, {Grid: distributed.Grid{R: 5, C: 3}},
-		{Grid: distributed.Grid{R: 4, C: 4}, Prefix: true}, // through the last rank of a grid row, which sends to all others
-		{Grid: distributed.Grid{R: 7, C: 1}}, {Grid: distributed.Grid{R: 1, C: 7}},
-		{Grid: distributed.Grid{R: 16, C: 1}, OneD: true}, {Grid: distributed.Grid{R: 7, C: 1}, OneD: true},
-	} {
-		c.Threads = 1
-		for _, alpha := range []float64{0, 15} {
-			c.Rule = graph.Switch{Alpha: alpha, Beta: 64}
-			size, want := c.Grid.Ranks(), c.Grid.R-1+c.Grid.C-1
-			if c.OneD {
-				want = size - 1
-			}
-			worlds, records, members := comm.NewLocal(size, 1), make([]*partners, size), []int{}
-			for k := range size {
-				members, records[k] = append(members, k), &partners{level: map[int]bool{}}
-			}
-			for k, world := range worlds {
-				worlds[k] = &partnered{world, members, records[k]}
-			}
-			teams, parent := team.NewTeams(size), make([]graph.Vertex, 1<<10)
-			if err := checks.OnAll(worlds, func(world comm.Group) error {
-				k := world.Rank()
-				rank, _, err := distributed.NewRank(t.Context(), world, c, teams,
-					plugins.Input{Tuples: tuples[len(tuples)*k/size : len(tuples)*(k+1)/size]})
-				if err != nil {
-					return err
-				}
-				records[k].max = 0 // in kernel 1 all exchange messages
-				clear(records[k].level)
-				_, first, stride := rank.Partition.Slots(k)
-				_, err = rank.Search(t.Context(), 1, parent, first, stride)
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
-			largest := 0
-			for _, record := range records {
-				largest = max(largest, record.max)
-			}
-			if largest != want {
-				t.Errorf("%+v: a rank sent messages to %d others in a level, want %d", c, largest, want)
-			}
+// All ranks of a grid row discover the leaves of the stars, whose centers are in all grid columns. Each leaf is
+// assigned to one of them, which sends its parent to the owner.
+func TestPrefixAssignsAVertexToOneRank(t *testing.T) {
+	const leaves, centers = 900, 64
+	var tuples []graph.Edge
+	for v := graph.Vertex(0); v < leaves; v++ {
+		for center := graph.Vertex(0); center < centers; center++ {
+			tuples = append(tuples, graph.MakeEdge(v, leaves+center)) // the search begins at a leaf
 		}
+	}
+	set := optionsOf("ranks=4:partition=2d:rows=1:fold=prefix:owner=modulo:direction=topdown")
+	sent := sentBy(searchOnce(t, tuples, set))
+	if vertices := sent[distributed.Predecessors].bytes / 8; vertices < leaves/2 || vertices > leaves+centers {
+		t.Errorf("parents of %d vertices were sent, want those of most of %d, once", vertices, leaves+centers)
 	}
 }
 

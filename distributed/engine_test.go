@@ -169,9 +169,9 @@ func TestVeryDeepSearchReportsNoLevels(t *testing.T) {
 		for _, sent := range sentBy(got) {
 			messages += sent.messages
 		}
-		// The two ranks share one edge, and send its ends to each other.
-		if messages != 2 {
-			t.Errorf("path of %d vertices: got %d messages, want 2", c.vertices, messages)
+		// The two ranks share one edge, and send its ends to each other. In every level, and once more, they add up counts.
+		if want := int64(2 + 2*(c.vertices+1)); messages != want {
+			t.Errorf("path of %d vertices: got %d messages, want %d", c.vertices, messages, want)
 		}
 	}
 }

@@ -2,7 +2,11 @@
 
 package distributed
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tepsbench/teps/graph"
+)
 
 // The exchanges of a search. Partitions differ in the ranks that take part.
 
@@ -10,21 +14,31 @@ import "slices"
 // To look at an edge costs less than to receive a vertex in vain.
 const edgesToRank = 4
 
-// expandFrontierAndAddUp sends the frontier to the ranks inColumn and adds up sums over all, in one exchange. A small
-// frontier with few edges, as roads and grids have them, is sent only to the ranks that own a neighbor of it; the own
-// unvisited neighbors become candidates.
-func (s *Rank) expandFrontierAndAddUp(sums []int64, m *Measure) {
+// fewEdges is the largest degree of vertices that are not hubs, where frontiers are sent to the ranks concerned.
+const fewEdges = 64
+
+// expandFrontierAndAddUp sends the frontier to the ranks inColumn and adds up sums over all, in one exchange. In graphs
+// without hubs, as roads and grids, a frontier that few edges lead to is sent only to the ranks that own a neighbor of
+// it; the own unvisited neighbors become candidates.
+func (s *Rank) expandFrontierAndAddUp(sums []int64, p *graph.SwitchState, m *Measure) {
+	s.candidates, s.looked, s.addressed = s.candidates[:0], 0, false
+	if s.hasHubs || p.FrontierEdges >= p.Vertices/32 { // all ranks decide the same
+		s.sendToAll(s.inColumn, &s.frontier, sums, m)
+		return
+	}
 	n, ranks := len(s.frontier.list), s.inColumn.Size()
-	s.candidates, s.looked = s.candidates[:0], 0
+	lists, send := s.inColumn.nextOutbox()
 	s.addressed = s.frontier.listed && sums[1] <= int64(edgesToRank*n*ranks) && !s.form.isBitmap(n, len(s.frontier.bits))
 	if s.addressed {
-		lists, send := s.inColumn.nextOutbox()
 		s.addressFrontier(lists, uint32(s.inColumn.Rank()))
 		copy(send, lists)
-		s.exchange(s.inColumn, send, sums, nil, m)
 	} else {
-		s.sendToAll(s.inColumn, &s.frontier, sums, m)
+		message := s.messageOf(&s.frontier, &lists[0])
+		for k := range send {
+			send[k] = message
+		}
 	}
+	s.exchange(s.inColumn, send, sums, nil, m)
 }
 
 // addressFrontier writes a message for each other rank with the vertices of the frontier that have a neighbor there.
@@ -60,18 +74,20 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 
 // sendToAll sends a set to all ranks of a group and returns the messages of all.
 func (s *Rank) sendToAll(ranks *peers, own *set, sums []int64, m *Measure) (received [][]uint32) {
-	lists, send := ranks.nextOutbox()
-	message := s.messageOf(own, &lists[0])
-	for k := range send {
-		send[k] = message
-	}
-	return s.exchange(ranks, send, sums, nil, m)
+	lists, _ := ranks.nextOutbox()
+	return s.gather(ranks, s.messageOf(own, &lists[0]), sums, nil, m)
+}
+
+// gather sends, counts and times a message to all ranks of a group and returns the messages of all.
+func (s *Rank) gather(ranks *peers, message []uint32, sums, minima []int64, m *Measure) (received [][]uint32) {
+	m.sent(ranks.Allgather(message, ranks.received, sums, minima))
+	s.watch.lap(m)
+	return ranks.received
 }
 
 // exchange sends, counts and times messages and returns those received.
 func (s *Rank) exchange(ranks *peers, send [][]uint32, sums, minima []int64, m *Measure) (received [][]uint32) {
-	m.sent(send, ranks.Rank())
-	ranks.Alltoallv(send, ranks.received, sums, minima)
+	m.sent(ranks.Alltoallv(send, ranks.received, sums, minima))
 	s.watch.lap(m)
 	return ranks.received
 }

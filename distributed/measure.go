@@ -5,12 +5,13 @@ package distributed
 import (
 	"time"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Measurements of a rank during a search: time, bytes and messages of each phase of each level. Every message to
-// another rank is counted, but not the few numbers of reductions and of the communication layer, which are only timed.
+// Measurements of a rank during a search: time, bytes and messages of each phase of each level. Everything that is sent
+// to another rank is counted as a network sends it (comm.Traffic), reductions too.
 
 // Phase is a part of a level, or of a search outside its levels.
 type Phase int
@@ -45,14 +46,9 @@ func (m *Measure) add(other Measure) {
 	m.Messages += other.Messages
 }
 
-// sent counts messages to the other ranks of a group. messages[k] is for rank k.
-func (m *Measure) sent(messages [][]uint32, self int) {
-	for k, message := range messages {
-		if k != self && len(message) > 0 {
-			m.Messages++
-			m.Bytes += 4 * int64(len(message))
-		}
-	}
+func (m *Measure) sent(t comm.Traffic) {
+	m.Messages += t.Messages
+	m.Bytes += t.Bytes
 }
 
 // Level is one level on one rank.
@@ -147,7 +143,7 @@ func phases(measures []Measure, first Phase) (all []plugins.Phase) {
 	for i, m := range measures {
 		p := first + Phase(i)
 		phase := plugins.Phase{Name: p.String(), Elapsed: m.Elapsed}
-		if p == Expand || p == Fold || p == Predecessors {
+		if p == Expand || p == Fold || p == Reduce || p == Predecessors {
 			phase.Bytes, phase.Messages = plugins.Counted(m.Bytes), plugins.Counted(m.Messages)
 		}
 		all = append(all, phase)

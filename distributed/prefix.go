@@ -3,50 +3,55 @@
 package distributed
 
 // The other fold (fold=prefix) is that of Checconi et al., "Breaking the Speed and Scalability Barriers for Graph
-// Exploration on Distributed-Memory Machines", SC 2012, which the thesis on the cluster ROMEO uses (algorithm 2). Each
-// level takes as many exchanges as the grid has columns, one after the other, and a rank has one or two partners in all
-// but the last:
+// Exploration on Distributed-Memory Machines", SC 2012, which the thesis on the cluster ROMEO uses (algorithm 2):
 //
-//   - Rank j of a grid row receives from rank j-1 the rows that the ranks before it have discovered, the prefix. Rows
-//     that it has discovered and that are not in the prefix are assigned to it. It sends the union to rank j+1.
+//   - The prefix of rank j of a grid row is what the ranks before it have discovered. Rows that rank j has discovered
+//     and that are not in the prefix are assigned to it.
 //   - The last rank sends the union of all back along the row. So visited is exact for all rows of a rank, and the own
 //     vertices that are newly visited are the frontier.
 //   - At the end each rank sends the parents of the vertices assigned to it to their owners, without being asked.
 //
-// There the grid is square, and a rank sends its part of the union to the transposed rank. Here the frontier is
-// expanded as with the other fold, in any grid.
+// There the prefix goes from rank to rank. Here it takes log2 C steps (Hillis and Steele, "Data Parallel Algorithms",
+// CACM 1986): in the step of distance d a rank sends what it and the d-1 ranks before it have discovered to the rank
+// that comes d places later. There the grid is square, and a rank sends its part of the union to the transposed rank.
+// Here the frontier is expanded as with the other fold, in any grid.
+
+// prefix is the scratch of foldByPrefix.
+type prefix struct {
+	union  bitmap    // [row blocks] by all ranks inRow in this level; nil unless fold=prefix
+	before bitmap    // [row blocks] by the ranks before this one
+	passed [2]bitmap // [row blocks] messages of two steps; others may be reading the last one
+}
 
 // foldByPrefix is foldDiscovered and updateFrontier. In finder, block m holds the vertices of rank m of the grid row
 // that are assigned to this rank.
 func (s *Rank) foldByPrefix(m *Measure) {
 	self, ranks, d := s.inRow.Rank(), s.inRow.Size(), &s.discovered
 	d.toBitmap()
-	clear(s.union)
-	for k := range ranks { // the prefix of rank k arrives; that of the first one is empty
-		if k > 0 {
-			lists, send := s.inRow.nextOutbox()
-			if self == k-1 {
-				send[k] = s.messageOf(&set{bits: s.union}, &lists[0])
-			}
-			if received := s.exchange(s.inRow, send, nil, nil, m); self == k {
-				s.union.replace(s.form.decode(received[k-1], len(s.union)))
-			}
+	clear(s.before)
+	for distance, step := 1, 0; distance < ranks; distance, step = 2*distance, step^1 {
+		lists, _ := s.inRow.nextOutbox()
+		passed := s.passed[step]
+		for w, word := range d.bits {
+			passed[w] = s.before[w] | word
 		}
-		if self == k {
-			for w, word := range d.bits {
-				s.finder[w] |= word &^ s.union[w]
-				s.union[w] |= word
-			}
-		}
+		received, sent := s.inRow.Shift(s.messageOf(&set{bits: passed}, &lists[0]), distance)
+		m.sent(sent)
+		s.watch.lap(m)
+		list, words := s.form.decode(received, len(passed))
+		s.before.includeSet(&set{listed: words == nil, list: list, bits: words})
 	}
-	lists, send := s.inRow.nextOutbox()
+	for w, word := range d.bits {
+		s.finder[w] |= word &^ s.before[w]
+		s.union[w] = word | s.before[w]
+	}
+	lists, _ := s.inRow.nextOutbox()
+	var message []uint32
 	if self == ranks-1 {
-		message := s.messageOf(&set{bits: s.union}, &lists[0])
-		for k := range send {
-			send[k] = message
-		}
+		message = s.messageOf(&set{bits: s.union}, &lists[0])
 	}
-	if received := s.exchange(s.inRow, send, nil, nil, m); self < ranks-1 {
+	received := s.gather(s.inRow, message, nil, nil, m)
+	if self < ranks-1 {
 		s.union.replace(s.form.decode(received[ranks-1], len(s.union)))
 	}
 	s.watch.lap(m)

@@ -296,7 +296,7 @@ func (p *paths) search() error {
 	if len(p.queue) > 0 {
 		nearest = 0 // the root
 	}
-	p.reduce(nearest)
+	p.countVotes(nearest)
 	t0, err := p.pushRounds(pushing{whole: true, untilHub: true, ahead: p.farther})
 	if err != nil || t0 >= infinity {
 		return err
@@ -330,11 +330,10 @@ func (p *paths) vote(nearest uint32) (sums, minima []int64) {
 	return p.sums[:], p.minima[:]
 }
 
-// reduce combines the ballots without messages.
-func (p *paths) reduce(nearest uint32) {
+// countVotes combines the ballots without messages.
+func (p *paths) countVotes(nearest uint32) {
 	sums, minima := p.vote(nearest)
-	p.world.Alltoallv(nil, nil, sums, minima)
-	p.watch.lap(&p.level.Phases[Reduce])
+	p.reduce(sums, minima, &p.level.Phases[Reduce])
 }
 
 // endRound records a round after its ballot. All ranks return an error if the context of any has ended.

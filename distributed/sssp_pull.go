@@ -70,7 +70,7 @@ func (p *paths) pullPass() error {
 	nearest := p.publish()
 	p.chooseActive(p.active)
 	if p.watch.lap(&l.Phases[Update]); p.grid.C > 1 {
-		p.reduce(nearest)
+		p.countVotes(nearest)
 	}
 	return p.endRound()
 }
@@ -249,7 +249,7 @@ func (p *paths) publish() (nearest uint32) {
 		p.changed = append(p.changed, x.pairs...)
 		x.pairs, x.nearest = x.pairs[:0], infinity
 	}
-	lists, send := p.inColumn.nextOutbox()
+	lists, _ := p.inColumn.nextOutbox()
 	message := append(lists[0][:0], p.changed...)
 	if len(message) >= p.width {
 		message = append(message[:0], p.rows[p.ownRow:][:p.width]...)
@@ -261,22 +261,18 @@ func (p *paths) publish() (nearest uint32) {
 	p.watch.lap(&p.level.Phases[Update])
 	if p.grid.C == 1 {
 		sums, minima := p.vote(nearest)
-		p.sendDistances(p.inColumn, send, message, sums, minima, p.known)
+		p.sendDistances(p.inColumn, message, sums, minima, p.known)
 	} else {
-		p.sendDistances(p.inColumn, send, message, nil, nil, p.known)
-		_, send := p.owners.nextOutbox()
-		p.sendDistances(p.owners, send, message, nil, nil, p.rows)
+		p.sendDistances(p.inColumn, message, nil, nil, p.known)
+		p.sendDistances(p.owners, message, nil, nil, p.rows)
 	}
 	p.watch.lap(&p.level.Phases[Expand])
 	return nearest
 }
 
 // sendDistances sends a message to all ranks of a group, and stores those of all in into.
-func (p *paths) sendDistances(to *peers, send [][]uint32, message []uint32, sums, minima []int64, into []uint32) {
-	for k := range send {
-		send[k] = message
-	}
-	p.exchange(to, send, sums, minima, &p.level.Phases[Expand])
+func (p *paths) sendDistances(to *peers, message []uint32, sums, minima []int64, into []uint32) {
+	p.gather(to, message, sums, minima, &p.level.Phases[Expand])
 	p.from, p.into, p.cuts = to, into, max(piecesShare*p.team.Size()/to.Size(), 1)
 	p.do(to.Size()*p.cuts, 1, (*paths).takeDistances)
 }

@@ -64,12 +64,9 @@ func (p *paths) pushRound(how pushing) error {
 		p.changed = p.takePairs(p.changed[:0])
 		p.pushBlock(frontierBlock{p.changed, 0, p.label[p.ownColumn:]})
 	} else {
-		lists, send := p.inColumn.nextOutbox()
+		lists, _ := p.inColumn.nextOutbox()
 		lists[0] = p.takePairs(lists[0][:0])
-		for k := range send {
-			send[k] = lists[0]
-		}
-		for k, pairs := range p.exchange(p.inColumn, send, nil, nil, &l.Phases[Expand]) {
+		for k, pairs := range p.gather(p.inColumn, lists[0], nil, nil, &l.Phases[Expand]) {
 			p.pushBlock(frontierBlock{pairs, k * p.width, p.label[k*p.width:]})
 		}
 	}
@@ -98,7 +95,7 @@ func (p *paths) pushRound(how pushing) error {
 		x.list, x.nearest, x.entries = x.list[:0], infinity, 0
 	}
 	if p.watch.lap(&l.Phases[Update]); p.grid.C > 1 {
-		p.reduce(nearest)
+		p.countVotes(nearest)
 	}
 	return p.endRound()
 }

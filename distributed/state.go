@@ -20,7 +20,7 @@ type Rank struct {
 	// steps are those of bfs1d.go or bfs2d.go. share adds up numbers over all ranks before a step, in the same exchange
 	// as the frontier where a step begins with one.
 	steps interface {
-		share(sums []int64, l *Level)
+		share(sums []int64, p *graph.SwitchState, l *Level)
 		topDownStep(*Level)
 		bottomUpStep(*Level)
 	}
@@ -29,6 +29,7 @@ type Rank struct {
 	step    step
 	total   int64 // adjacency entries of all ranks
 	average int64 // degree of the own vertices that are not hubs
+	hasHubs bool  // a vertex has a degree above fewEdges
 	workers []worker
 
 	inColumn *peers // ranks that get this rank's frontier: its grid column; in 1D all
@@ -41,6 +42,7 @@ type Rank struct {
 	visited bitmap // [row blocks]
 	frontiers
 	discoveries
+	prefix
 	visits
 	scan
 	asked  []uint32 // vertices whose predecessors another rank has
@@ -70,7 +72,6 @@ type discoveries struct {
 	parent     []uint32 // [row blocks] label + 1, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
-	union      bitmap   // [row blocks] by all ranks inRow in this level; nil unless fold=prefix
 }
 
 // newRank allocates a search. It is part of kernel 1.
@@ -94,7 +95,7 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	}
 	rows := s.inRow.Size() * words
 	if b.Prefix && s.inRow.Size() > 1 {
-		s.union = allocate(rows)
+		s.union, s.before, s.passed = allocate(rows), allocate(rows), [2]bitmap{allocate(rows), allocate(rows)}
 	}
 	s.visited, s.corrected, s.finder = allocate(rows), allocate(rows), allocate(rows)
 	s.discovered.bits, s.folded.bits = allocate(rows), allocate(rows)
@@ -108,9 +109,12 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	slots, _, _ := p.Partition.Slots(world.Rank())
 	s.output = parents.NewOutput(b.team, p.template[:slots], p.Partition.Labels, corrections)
 	s.record.Levels = make([]Level, 0, 64)
-	sum := []int64{int64(len(p.up.targets))}
-	comm.Allreduce(world, sum)
-	s.total = sum[0]
+	sum, minimum := []int64{int64(len(p.up.targets))}, []int64{0}
+	if p.vertices > 0 {
+		minimum[0] = -int64(p.degree[0]) // the largest one comes first
+	}
+	world.Alltoallv(nil, nil, sum, minimum)
+	s.total, s.hasHubs = sum[0], -minimum[0] > fewEdges
 	for _, d := range p.degree[p.hubsPerRank():] {
 		s.average += int64(d)
 	}
@@ -187,6 +191,12 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	return graph.SwitchState{UnexploredEdges: s.total, Vertices: int64(s.width) * int64(s.world.Size())}
 }
 
+// reduce replaces sums and minima by those of all ranks.
+func (s *Rank) reduce(sums, minima []int64, m *Measure) {
+	m.sent(s.world.Alltoallv(nil, nil, sums, minima))
+	s.watch.lap(m)
+}
+
 func (s *Rank) clear(b *bitmap) { s.team.Do(len(*b), clearWords, b) }
 
 func (s *Rank) reset(a *set) {
@@ -208,7 +218,7 @@ func (s *Rank) beginLevel(ctx context.Context, l *Level, p *graph.SwitchState) e
 	if ctx.Err() != nil {
 		sums[2] = 1
 	}
-	s.steps.share(sums[:], l)
+	s.steps.share(sums[:], p, l)
 	if sums[2] > 0 {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -4,8 +4,8 @@
 package comm
 
 import (
+	"math/bits"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,7 +15,8 @@ import (
 // Group is a rank's end of a group of ranks, which all make the same calls in the same order.
 //
 // A message is a slice of 32-bit words; an empty one is not sent. A rank may change a message that it has sent only
-// after a later call in which the whole group took part. A received message is valid until then and is read-only.
+// after a later call in which the whole group took part. A received message is valid until then and is read-only. Calls
+// return what the rank has sent.
 type Group interface {
 	// Rank returns the caller's rank in the group, Size the number of ranks.
 	Rank() int
@@ -27,7 +28,15 @@ type Group interface {
 	// Alltoallv sends send[k] to rank k for all k except the caller, and stores what rank k sent in receive[k]. The
 	// caller's own message is passed through. All ranks may pass nil twice: then no messages are exchanged. It also
 	// replaces sums and minima, at most MaxReduce numbers, by those of all ranks.
-	Alltoallv(send, receive [][]uint32, sums, minima []int64)
+	Alltoallv(send, receive [][]uint32, sums, minima []int64) Traffic
+
+	// Allgather sends a message to all ranks, which pass it on, and stores that of rank k in receive[k]. It also replaces
+	// sums and minima as Alltoallv does.
+	Allgather(message []uint32, receive [][]uint32, sums, minima []int64) Traffic
+
+	// Shift sends a message to the rank that comes by places after the caller, and returns that of the rank as many
+	// places before it. Ranks without such a neighbor send or receive nothing.
+	Shift(message []uint32, by int) ([]uint32, Traffic)
 
 	// WhileIdle lets calls that wait for other ranks call work.Idle(0), again and again until there is no more. nil: only
 	// wait. All ranks pass work or all pass nil.
@@ -57,8 +66,73 @@ func Combine(all, values []int64, sums, k int) {
 // Allgather sends one message to all ranks of a group and returns the messages of all.
 func Allgather(g Group, message []uint32) (received [][]uint32) {
 	received = make([][]uint32, g.Size())
-	g.Alltoallv(slices.Repeat([][]uint32{message}, g.Size()), received, nil, nil)
+	g.Allgather(message, received, nil, nil)
 	return received
+}
+
+// Traffic is what a rank sends to others through a network. Ranks that share memory send less, and count the same.
+type Traffic struct{ Messages, Bytes int64 }
+
+const (
+	wordBytes   = 4
+	lengthBytes = 4 // of a message that others pass on
+)
+
+// Steps returns the number of steps in which something reaches all ranks of a group, if the ranks that have it double
+// in each.
+func Steps(ranks int) int { return bits.Len(uint(ranks - 1)) }
+
+func (t *Traffic) add(messages int, bytes int64) {
+	t.Messages += int64(messages)
+	t.Bytes += int64(messages) * bytes
+}
+
+// reduced is the traffic of combining values: in each step a rank sends its values to one other. Sums and minima take
+// turns. Without values ranks only learn that all have made the call.
+func reduced(ranks int, sums, minima []int64) (t Traffic) {
+	const valueBytes = 8
+	for _, values := range [][]int64{sums, minima} {
+		if len(values) > 0 {
+			t.add(Steps(ranks), int64(len(values))*valueBytes)
+		}
+	}
+	return t
+}
+
+// ToEach is the traffic of Alltoallv: the messages and the reduction, by which ranks also learn that they have received
+// everything.
+func ToEach(g Group, send [][]uint32, sums, minima []int64) Traffic {
+	t := reduced(g.Size(), sums, minima)
+	if t.Messages == 0 {
+		t.add(Steps(g.Size()), 0)
+	}
+	for k, message := range send {
+		if k != g.Rank() && len(message) > 0 {
+			t.add(1, wordBytes*int64(len(message)))
+		}
+	}
+	return t
+}
+
+// ToAll is the traffic of Allgather: in each step a rank sends all messages that it has, with their lengths, to a rank
+// that has none of them. Only the next rank's own message need not pass through it.
+func ToAll(g Group, received [][]uint32, sums, minima []int64) Traffic {
+	t := reduced(g.Size(), sums, minima)
+	t.add(Steps(g.Size()), 0)
+	for k, message := range received {
+		if k != (g.Rank()+1)%g.Size() {
+			t.Bytes += lengthBytes + wordBytes*int64(len(message))
+		}
+	}
+	return t
+}
+
+// ToNext is the traffic of Shift. An empty message is sent, too, because the other rank waits for one.
+func ToNext(g Group, message []uint32, by int) (t Traffic) {
+	if g.Rank()+by < g.Size() {
+		t.add(1, wordBytes*int64(len(message)))
+	}
+	return t
 }
 
 // localGroup is a group of goroutines. They exchange messages by posting slices on boards. Nothing is copied: a
@@ -73,9 +147,10 @@ type localGroup struct {
 
 // post is the arguments of one rank in a call. The padding keeps ranks off each other's cache lines.
 type post struct {
-	send   [][]uint32
+	send   [][]uint32 // to each rank
+	all    []uint32   // to all ranks, or to one
 	values [MaxReduce]int64
-	_      [72]byte
+	_      [48]byte
 }
 
 // local is a rank's end of a group.
@@ -114,25 +189,47 @@ func newLocalGroup(size int, w waiting) *localGroup {
 func (c *local) Rank() int { return c.rank }
 func (c *local) Size() int { return c.group.size }
 
-// Alltoallv posts its arguments, and reads the board when all ranks have posted theirs. The last rank combines the
-// values and drops the messages of the previous call, which all ranks have read.
-func (c *local) Alltoallv(send, receive [][]uint32, sums, minima []int64) {
+// meet posts a rank's messages and values, and returns the board when all ranks have posted theirs. The last rank
+// combines the values and drops the messages of the previous call, which all ranks have read.
+func (c *local) meet(send [][]uint32, all []uint32, sums, minima []int64) (board []post) {
 	c.calls++
 	board, previous := c.group.boards[c.calls&1], c.group.boards[c.calls&1^1]
 	own := &board[c.rank]
-	own.send = send
+	own.send, own.all = send, all
 	copy(own.values[copy(own.values[:], sums):], minima)
 	barrier := &c.group.barrier
 	barrier.pass(&c.idle, func() {
 		for k := range board {
 			Combine(barrier.values[:], board[k].values[:len(sums)+len(minima)], len(sums), k)
-			previous[k].send = nil
+			previous[k].send, previous[k].all = nil, nil
 		}
 	})
 	copy(minima, barrier.values[copy(sums, barrier.values[:]):])
+	return board
+}
+
+func (c *local) Alltoallv(send, receive [][]uint32, sums, minima []int64) Traffic {
+	t := ToEach(c, send, sums, minima)
+	board := c.meet(send, nil, sums, minima)
 	for k := range receive {
 		receive[k] = board[k].send[c.rank]
 	}
+	return t
+}
+
+func (c *local) Allgather(message []uint32, receive [][]uint32, sums, minima []int64) Traffic {
+	board := c.meet(nil, message, sums, minima)
+	for k := range receive {
+		receive[k] = board[k].all
+	}
+	return ToAll(c, receive, sums, minima)
+}
+
+func (c *local) Shift(message []uint32, by int) (received []uint32, t Traffic) {
+	if board := c.meet(nil, message, nil, nil); c.rank >= by {
+		received = board[c.rank-by].all
+	}
+	return received, ToNext(c, message, by)
 }
 
 func (c *local) WhileIdle(work team.Idler) { c.idle = work }

@@ -11,7 +11,7 @@ import (
 
 func TestLocalRanksExchangeMessages(t *testing.T) {
 	for _, size := range []int{1, 2, 3, 4, 7, 16} {
-		if err := checks.OnAll(NewLocal(size, 1), checks.Group[Group]); err != nil {
+		if err := checks.OnAll(NewLocal(size, 1), checks.Group[Traffic, Group]); err != nil {
 			t.Errorf("%d ranks: %v", size, err)
 		}
 	}
@@ -26,10 +26,10 @@ func TestSplitGroupsExchangeMessages(t *testing.T) {
 				return fmt.Errorf("rank %d is %d of %d in its column and %d of %d in its row, want %d of %d and %d of %d",
 					c.Rank(), column.Rank(), column.Size(), row.Rank(), row.Size(), i, g.rows, j, g.columns)
 			}
-			if err := checks.Group(column); err != nil {
+			if err := checks.Group[Traffic](column); err != nil {
 				return err
 			}
-			return checks.Group(row)
+			return checks.Group[Traffic](row)
 		}); err != nil {
 			t.Errorf("grid %+v: %v", g, err)
 		}

@@ -5,10 +5,8 @@ package mpi
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
-	"slices"
 	"time"
 	"unsafe"
 
@@ -21,28 +19,19 @@ import (
 // group is a group of MPI processes. One goroutine on one thread makes all calls of a process. If a call fails, the
 // rank ends the whole job.
 //
-// An exchange begins with one block of eagerWords words from every rank to every other: the length of the message, its
-// position in shared memory (share.go), the values to add up, and the message if it fits. Longer messages that are not
-// in shared memory follow. So a level takes one collective call on one host, and no rank waits for a message of unknown
-// length.
+// Ranks on one host exchange messages through shared memory (share.go), ranks on several through MPI.
 type group struct {
 	mpi        *mpi.Comm
 	system     string
 	rank, size int
-	send       []uint32   // [size] blocks
-	received   []uint32   // [size] blocks that MPI has delivered
-	receive    [][]uint32 // [size] the blocks of a call, in received or in shared memory
-	long       [][]uint32 // [sender] long messages
+	out, in    [][]byte   // [size] messages of MPI
+	packed     []uint32   // a message of Allgather
+	same       [][]uint32 // [size] messages of Allgather and Shift through shared memory
+	received   [][]uint32 // [size] of Shift
 	shared     shared
 	yielded    *time.Time // when the process last yielded
 	idle       team.Idler // of WhileIdle, until it has no more to do
 }
-
-// eagerWords makes blocks of 192 bytes. Open MPI exchanges blocks of up to 200 bytes in log2(size) steps.
-const (
-	eagerWords  = 48
-	eagerHeader = 2 + 2*comm.MaxReduce
-)
 
 // yieldInterval is the time between yields to Go's scheduler. A goroutine that calls MPI again and again never yields,
 // and after 10 ms the scheduler takes away its processor in every call that waits. Where ranks outnumber cores, a level
@@ -88,10 +77,8 @@ func start(ranks int, system string) (world *group, place, here int, finish func
 
 func newGroup(c *mpi.Comm, system string, yielded *time.Time) *group {
 	g := &group{mpi: c, system: system, rank: c.Rank(), size: c.Size(), yielded: yielded}
-	g.send, g.received = make([]uint32, g.size*eagerWords), make([]uint32, g.size*eagerWords)
-	g.receive = slices.Collect(slices.Chunk(g.received, eagerWords))
-	g.long = make([][]uint32, g.size)
-	g.shared.peers = make([][]uint32, g.size)
+	g.out, g.in = make([][]byte, g.size), make([][]byte, g.size)
+	g.same, g.received = make([][]uint32, g.size), make([][]uint32, g.size)
 	g.share()
 	return g
 }
@@ -113,101 +100,110 @@ func (g *group) Split(color, key int) comm.Group {
 	return newGroup(part, g.system, g.yielded)
 }
 
-func (g *group) WhileIdle(work team.Idler) { g.idle = work }
+func (g *group) WhileIdle(work team.Idler) {
+	if g.idle, g.mpi.Waiting = work, nil; work != nil {
+		g.mpi.Waiting = g.doIdle
+	}
+}
 
 func (g *group) doIdle() {
 	if _, more := g.idle.Idle(0); !more {
-		g.idle = nil
+		g.WhileIdle(nil)
 	}
 }
 
-func (g *group) wait() {
-	for g.idle != nil && !g.mpi.Test() {
-		g.doIdle()
-	}
-	g.must(g.mpi.Wait()) // returns at once if they are complete
+func (g *group) Alltoallv(send, receive [][]uint32, sums, minima []int64) comm.Traffic {
+	t := comm.ToEach(g, send, sums, minima)
+	g.exchange(send, receive, sums, minima)
+	return t
 }
 
-func (g *group) Alltoallv(send, receive [][]uint32, sums, minima []int64) {
-	g.begin()
-	var room, other [comm.MaxReduce]int64
-	values := append(append(room[:0], sums...), minima...)
-	for k := range g.size {
-		var message []uint32
-		if send != nil && k != g.rank {
-			message = send[k]
-		}
-		g.fill(g.blockFor(k), message, values)
-	}
+func (g *group) exchange(send, receive [][]uint32, sums, minima []int64) {
+	g.yield()
 	if g.shared.all {
-		g.meet()
+		g.throughMemory(send, receive, sums, minima)
 	} else {
-		g.mpi.Ialltoall(bytesOf(g.send), bytesOf(g.received), eagerWords*wordBytes)
-		g.wait()
-	}
-	for k, block := range g.receive {
-		for i := range values {
-			other[i] = int64(uint64(block[2+2*i]) | uint64(block[3+2*i])<<32)
-		}
-		comm.Combine(values, other[:len(values)], len(sums), k)
-	}
-	copy(minima, values[copy(sums, values):])
-	if send != nil {
-		g.finish(send, receive)
+		g.throughMPI(send, receive, sums, minima)
 	}
 }
 
-func (g *group) blockFor(k int) []uint32 { return g.send[k*eagerWords:][:eagerWords] }
-
-// fill writes the block of a message, and the message to shared memory if it is long.
-func (g *group) fill(block, message []uint32, values []int64) {
-	if len(message) > math.MaxUint32 {
-		panic(fmt.Sprintf("mpi: a message has %d words, more than 32 bits can count; use more ranks", len(message)))
+func (g *group) throughMPI(send, receive [][]uint32, sums, minima []int64) {
+	in, out := g.in[:len(receive)], g.out[:len(send)]
+	for k, message := range send {
+		out[k] = bytesOf(message)
 	}
-	block[0], block[1] = uint32(len(message)), 0
-	for i, v := range values {
-		block[2+2*i], block[3+2*i] = uint32(v), uint32(uint64(v)>>32)
-	}
-	if len(message) <= eagerWords-eagerHeader {
-		copy(block[eagerHeader:], message)
-	} else {
-		block[1] = g.place(message)
+	g.must(g.mpi.Alltoallv(out, in, sums, minima))
+	for k, message := range in {
+		receive[k] = wordsOf(message)
 	}
 }
 
-// finish exchanges the messages that are neither in the blocks, which have been received, nor in shared memory. It
-// starts to receive before it sends, so that messages go straight to where they belong.
-func (g *group) finish(send, receive [][]uint32) {
-	for k := range g.size {
-		from := (g.rank - k + g.size) % g.size
-		block := g.receive[from]
-		switch n := int(block[0]); {
-		case from == g.rank:
-			receive[from] = send[from]
-		case n <= eagerWords-eagerHeader:
-			receive[from] = block[eagerHeader : eagerHeader+n]
-		case block[1] != 0 && g.shared.peers[from] != nil:
-			receive[from] = g.shared.peers[from][block[1]:][:n]
-		default:
-			if cap(g.long[from]) < n {
-				g.long[from] = make([]uint32, n)
-			}
-			receive[from] = g.long[from][:n]
-			g.mpi.Irecv(bytesOf(receive[from]), from)
+// Allgather through MPI is that of Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport
+// Message-Passing Systems", IEEE TPDS 1997: in the step of distance d a rank sends the messages of itself and of the
+// d-1 ranks before it to the rank that comes d places later.
+func (g *group) Allgather(message []uint32, receive [][]uint32, sums, minima []int64) comm.Traffic {
+	if g.shared.all {
+		for k := range g.same {
+			g.same[k] = message
+		}
+		g.exchange(g.same, receive, sums, minima)
+		return comm.ToAll(g, receive, sums, minima)
+	}
+	g.yield()
+	if len(sums)+len(minima) > 0 {
+		g.must(g.mpi.Allreduce(sums, minima))
+	}
+	receive[g.rank] = message
+	for distance := 1; distance < g.size; distance *= 2 {
+		n := min(distance, g.size-distance)
+		before := func(rank, k int) int { return (rank - k + g.size) % g.size }
+		g.packed = g.packed[:0]
+		for k := range n {
+			g.packed = append(g.packed, uint32(len(receive[before(g.rank, k)])))
+		}
+		for k := range n {
+			g.packed = append(g.packed, receive[before(g.rank, k)]...)
+		}
+		from := before(g.rank, distance)
+		g.must(g.mpi.Sendrecv(bytesOf(g.packed), (g.rank+distance)%g.size, g.in, from))
+		lengths, messages := wordsOf(g.in[from])[:n], wordsOf(g.in[from])[n:]
+		for k, words := range lengths {
+			receive[before(from, k)], messages = messages[:words], messages[words:]
 		}
 	}
-	for k := 1; k < g.size; k++ {
-		to := (g.rank + k) % g.size
-		n, position := len(send[to]), g.blockFor(to)[1]
-		if n > eagerWords-eagerHeader && (position == 0 || g.shared.peers[to] == nil) {
-			g.mpi.Isend(bytesOf(send[to]), to)
+	return comm.ToAll(g, receive, sums, minima)
+}
+
+func (g *group) Shift(message []uint32, by int) ([]uint32, comm.Traffic) {
+	to, from := g.rank+by, g.rank-by
+	if to >= g.size {
+		to = -1
+	}
+	var received []uint32
+	switch {
+	case g.shared.all:
+		clear(g.same)
+		if to >= 0 {
+			g.same[to] = message
+		}
+		if g.exchange(g.same, g.received, nil, nil); from >= 0 {
+			received = g.received[from]
+		}
+	default:
+		g.yield()
+		if g.must(g.mpi.Sendrecv(bytesOf(message), to, g.in, max(from, -1))); from >= 0 {
+			received = wordsOf(g.in[from])
 		}
 	}
-	g.wait()
+	return received, comm.ToNext(g, message, by)
 }
 
 const wordBytes = 4
 
 func bytesOf(words []uint32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*wordBytes)
+}
+
+func wordsOf(bytes []byte) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/wordBytes)
 }

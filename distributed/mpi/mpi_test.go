@@ -32,17 +32,16 @@ func runRank(ranks int) error {
 	if err != nil {
 		return err
 	}
-	alone := slices.IndexFunc(world.shared.peers, func(m []uint32) bool { return m == nil })
-	if alone >= 0 != (*flagHosts > 1) {
-		return fmt.Errorf("%d hosts: memory of rank %d is not shared", *flagHosts, alone)
+	if world.shared.all != (*flagHosts == 1) {
+		return fmt.Errorf("%d hosts: shared memory is %t", *flagHosts, world.shared.all)
 	}
 	i, j := distributed.SquareGrid(ranks).Place(world.Rank())
 	for _, g := range []comm.Group{world, world.Split(j, i), world.Split(i, j)} {
-		if err := checks.Group(g); err != nil {
+		if err := checks.Group[comm.Traffic](g); err != nil {
 			return err
 		}
 	}
-	return errors.Join(checks.Group(world), finish())
+	return errors.Join(checks.Group[comm.Traffic](world), finish())
 }
 
 func TestMPIRanksExchangeMessages(t *testing.T) {

@@ -5,6 +5,7 @@ package mpi
 import (
 	"cmp"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/tepsbench/teps/internal/team"
@@ -12,30 +13,39 @@ import (
 
 // Comm is a group of processes: an MPI communicator. Messages are bytes of any number.
 //
-// Isend, Irecv and Ialltoall start a transfer, and Wait completes all that were started. Until then their memory is
-// pinned, and must not be changed or read. After an error the state of MPI is undefined, so every later Wait returns
-// the error too, and only Abort can follow.
+// Calls start transfers and wait until all are complete. Until then their memory is pinned, and must not be changed or
+// read. After an error the state of MPI is undefined, so every later call returns the error too, and only Abort can
+// follow.
 type Comm struct {
+	// Waiting is called again and again while the process waits. nil: it yields its processor sometimes.
+	Waiting func()
+
 	lib        *Library
 	handle     uintptr
 	rank, size int
+	exchanges  int
 	requests   []uintptr // room for those that were started
 	started    int
+	later      []piece // of messages that are received, in order
 	pins       runtime.Pinner
-	flag       int32 // written by MPI
+	flag, n    int32    // written by MPI
+	status     [8]int32 // and an MPI_Status
 	err        error
 }
 
-// Op combines the values of all processes.
-type Op int
+// piece is a part of a message, but not the first one.
+type piece struct {
+	from   int
+	memory []byte
+}
 
+// Tags. Those of two exchanges differ, because a process may be one ahead of another.
 const (
-	Sum Op = iota
-	Min
-	Max
+	tagExchange = 0 // and 1
+	tagShift    = 2
 )
 
-// pieceBytes is the longest message that is sent at once. MPI's counts have 32 bits.
+// pieceBytes is the length of all pieces of a message but the last one, which is shorter. MPI's counts have 32 bits.
 var pieceBytes = 1 << 30
 
 func (l *Library) comm(handle uintptr) (*Comm, error) {
@@ -73,25 +83,34 @@ func (c *Comm) OnHost() (place, processes int, err error) {
 	return host.rank, host.size, cmp.Or(err, c.lib.call(commFree, uintptr(unsafe.Pointer(handle))))
 }
 
-// Isend starts to send a message to a process. Messages between two processes arrive in order.
-func (c *Comm) Isend(message []byte, to int) { c.transfer(isend, message, to) }
-
-// Irecv starts to receive a message of the length of memory from a process.
-func (c *Comm) Irecv(memory []byte, from int) { c.transfer(irecv, memory, from) }
-
-func (c *Comm) transfer(f function, message []byte, peer int) {
-	for first := true; first || len(message) > 0; first = false {
-		piece := message[:min(len(message), pieceBytes)]
-		message = message[len(piece):]
-		c.fail(c.lib.call(f, c.pin(piece), uintptr(len(piece)), c.lib.bytes, uintptr(peer), 0, c.handle, c.request()))
+// send starts to send a message by f.
+func (c *Comm) send(f function, message []byte, to, tag int) {
+	for more := true; more; {
+		n := min(len(message), pieceBytes)
+		c.fail(c.lib.call(f, c.pin(message[:n]), uintptr(n), c.lib.bytes, uintptr(to), uintptr(tag), c.handle, c.request()))
+		message, more = message[n:], n == pieceBytes
 	}
 }
 
-// Ialltoall starts to send n bytes to every process, of the n * Size() in send, and to receive the same number from
-// each. All processes of the group call it.
-func (c *Comm) Ialltoall(send, receive []byte, n int) {
-	c.fail(c.lib.call(ialltoall, c.pin(send), uintptr(n), c.lib.bytes, c.pin(receive), uintptr(n), c.lib.bytes, c.handle,
-		c.request()))
+// arrived starts to receive a piece of a message, if there is one from the source, and returns its length.
+// The first piece goes to the memory of its sender, if that has room.
+func (c *Comm) arrived(source uintptr, tag int, memory [][]byte) (n int, ok bool) {
+	status := uintptr(unsafe.Pointer(&c.status))
+	c.fail(c.lib.call(iprobe, source, uintptr(tag), c.handle, uintptr(unsafe.Pointer(&c.flag)), status))
+	if c.flag == 0 || c.err != nil {
+		return 0, false
+	}
+	c.fail(c.lib.call(getCount, status, c.lib.bytes, uintptr(unsafe.Pointer(&c.n))))
+	from, n, room := int(c.status[c.lib.sourceWord]), int(c.n), []byte(nil)
+	if len(memory[from]) == 0 {
+		memory[from] = slices.Grow(memory[from], n)[:n]
+		room = memory[from]
+	} else {
+		room = make([]byte, n)
+		c.later = append(c.later, piece{from, room})
+	}
+	c.fail(c.lib.call(irecv, c.pin(room), uintptr(n), c.lib.bytes, uintptr(from), uintptr(tag), c.handle, c.request()))
+	return n, true
 }
 
 // pin keeps memory in its place until all transfers are complete.
@@ -116,8 +135,8 @@ func (c *Comm) first() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 
 func (c *Comm) fail(err error) { c.err = cmp.Or(c.err, err) }
 
-// Test reports whether all transfers are complete, or one has failed: whether Wait would return at once.
-func (c *Comm) Test() bool {
+// test reports whether all transfers are complete, or one has failed.
+func (c *Comm) test() bool {
 	c.fail(c.lib.call(testall, uintptr(c.started), c.first(), uintptr(unsafe.Pointer(&c.flag)), c.lib.ignore))
 	return c.flag != 0 || c.err != nil
 }
@@ -125,74 +144,109 @@ func (c *Comm) Test() bool {
 // spins is the number of tests in a row before a process that waits yields its processor.
 const spins = 500
 
-// Wait waits until all transfers are complete. It tests again and again, and yields the processor, because MPI_Waitall
-// of MPICH does not: where processes outnumber processors, each would wait until the kernel takes its processor away.
-func (c *Comm) Wait() error {
-	for tests := 1; c.started > 0 && !c.Test(); tests++ {
-		if tests%spins == 0 {
+// until calls done until it is true. It tests again and again, and yields the processor, because MPI_Waitall of MPICH
+// does not: where processes outnumber processors, each would wait until the kernel takes its processor away.
+func (c *Comm) until(done func() bool) {
+	for tests := 1; c.err == nil && !done(); tests++ {
+		if c.Waiting != nil {
+			c.Waiting()
+		} else if tests%spins == 0 {
 			team.YieldProcessor()
 		}
 	}
+}
+
+// wait waits until all transfers are complete, and puts received messages together.
+func (c *Comm) wait(memory [][]byte) error {
+	c.until(c.test)
 	if c.err == nil {
 		c.started = 0
 		c.pins.Unpin()
 	}
+	for _, p := range c.later {
+		memory[p.from] = append(memory[p.from], p.memory...)
+	}
+	c.later = c.later[:0]
 	return c.err
 }
 
-// Probe reports whether a message of a process can be received, or that fails.
-func (c *Comm) Probe(from int) bool {
-	c.fail(c.lib.call(iprobe, uintptr(from), 0, c.handle, uintptr(unsafe.Pointer(&c.flag)), c.lib.ignore))
-	return c.flag != 0 || c.err != nil
-}
-
-// Alltoallv sends send[k] to process k, and stores what process k sent in receive[k], in its memory if that has room.
-// The caller's own message is passed through. All processes of the group call it.
-func (c *Comm) Alltoallv(send, receive [][]byte) error {
-	const lengthBytes = 8
-	lengths := make([]int64, 2*c.size)
-	for k, message := range send {
-		lengths[k] = int64(len(message))
+// Alltoallv sends send[k] to process k unless it is empty, and stores what process k sent in receive[k], in its memory
+// if that has room. The caller's own message is passed through. It also replaces sums and minima by those of all
+// processes. All processes of the group call it.
+//
+// A process does not know who sends to it (Hoefler, Siebert, Lumsdaine, "Scalable Communication Protocols for Dynamic
+// Sparse Data Exchange", PPoPP 2010): it receives what arrives. When all of its messages are being received, it takes
+// part in the reduction, which so ends when those of all processes are.
+func (c *Comm) Alltoallv(send, receive [][]byte, sums, minima []int64) error {
+	c.exchanges++
+	tag := tagExchange + c.exchanges&1
+	for k := range receive {
+		receive[k] = receive[k][:0]
 	}
-	memory := unsafe.Slice((*byte)(unsafe.Pointer(&lengths[0])), len(lengths)*lengthBytes)
-	c.Ialltoall(memory[:c.size*lengthBytes], memory[c.size*lengthBytes:], lengthBytes)
-	if err := c.Wait(); err != nil {
-		return err
-	}
-	receive[c.rank] = send[c.rank]
-	for k := 1; k < c.size; k++ { // receivers first, so that messages go straight to where they belong
-		from := (c.rank - k + c.size) % c.size
-		n := int(lengths[c.size+from])
-		if cap(receive[from]) < n {
-			receive[from] = make([]byte, n)
-		}
-		if receive[from] = receive[from][:n]; n > 0 {
-			c.Irecv(receive[from], from)
-		}
-	}
-	for k := 1; k < c.size; k++ {
+	for k := 1; k < len(send); k++ {
 		if to := (c.rank + k) % c.size; len(send[to]) > 0 {
-			c.Isend(send[to], to)
+			c.send(issend, send[to], to, tag)
 		}
 	}
-	return c.Wait()
-}
-
-// Allreduce combines the values of all processes by index. All processes of the group call it.
-func (c *Comm) Allreduce(values []int64, op Op) error {
-	if len(values) == 0 {
-		return c.Barrier()
+	for reducing := false; ; reducing = true {
+		c.until(func() bool {
+			for ok := len(receive) > 0; ok; {
+				_, ok = c.arrived(c.lib.anySource, tag, receive)
+			}
+			return c.test()
+		})
+		if reducing || c.err != nil {
+			break
+		}
+		c.reduce(sums, minima)
 	}
-	c.pins.Pin(&values[0])
-	c.fail(c.lib.call(iallreduce, c.lib.inPlace, uintptr(unsafe.Pointer(&values[0])), uintptr(len(values)), c.lib.int64s,
-		c.lib.ops[op], c.handle, c.request()))
-	return c.Wait()
+	err := c.wait(receive)
+	if len(send) > 0 {
+		receive[c.rank] = send[c.rank]
+	}
+	return err
 }
 
-// Barrier waits for all processes of the group.
-func (c *Comm) Barrier() error {
-	c.fail(c.lib.call(ibarrier, c.handle, c.request()))
-	return c.Wait()
+// Sendrecv sends a message to a process, stores that of another one in receive[from], in its memory if that has room,
+// and waits for both. A process -1 is none.
+func (c *Comm) Sendrecv(message []byte, to int, receive [][]byte, from int) error {
+	if to >= 0 {
+		c.send(isend, message, to, tagShift)
+	}
+	more := from >= 0
+	if more {
+		receive[from] = receive[from][:0]
+	}
+	c.until(func() bool {
+		for ok := more; ok && more; {
+			var n int
+			n, ok = c.arrived(uintptr(from), tagShift, receive)
+			more = !ok || n == pieceBytes
+		}
+		return !more && c.test()
+	})
+	return c.wait(receive)
+}
+
+// Allreduce replaces sums and minima by those of all processes. Without any it waits for all. All processes of the
+// group call it.
+func (c *Comm) Allreduce(sums, minima []int64) error {
+	c.reduce(sums, minima)
+	return c.wait(nil)
+}
+
+// reduce starts a reduction.
+func (c *Comm) reduce(sums, minima []int64) {
+	for k, values := range [][]int64{sums, minima} {
+		if len(values) > 0 {
+			c.pins.Pin(&values[0])
+			c.fail(c.lib.call(iallreduce, c.lib.inPlace, uintptr(unsafe.Pointer(&values[0])), uintptr(len(values)),
+				c.lib.int64s, c.lib.ops[k], c.handle, c.request()))
+		}
+	}
+	if len(sums)+len(minima) == 0 {
+		c.fail(c.lib.call(ibarrier, c.handle, c.request()))
+	}
 }
 
 // Abort ends all processes of the group, or at least this one.

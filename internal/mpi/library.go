@@ -38,9 +38,10 @@ const (
 	commSplitType
 	commFree
 	isend
+	issend
 	irecv
 	iprobe
-	ialltoall
+	getCount
 	testall
 	iallreduce
 	ibarrier
@@ -49,21 +50,24 @@ const (
 
 var names = [functions]string{"MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Error_string",
 	"MPI_Comm_set_errhandler", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Comm_free",
-	"MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Ialltoall", "MPI_Testall", "MPI_Iallreduce", "MPI_Ibarrier"}
+	"MPI_Isend", "MPI_Issend", "MPI_Irecv", "MPI_Iprobe", "MPI_Get_count", "MPI_Testall", "MPI_Iallreduce",
+	"MPI_Ibarrier"}
 
 // constants are those of mpi.h. Handles are numbers in MPICH, and addresses of variables in Open MPI.
 type constants struct {
 	world, bytes, int64s    uintptr
-	ops                     [3]uintptr // Sum, Min, Max
+	ops                     [2]uintptr // MPI_SUM, MPI_MIN
 	infoNull, errorsReturn  uintptr
 	ignore, shared, inPlace uintptr // MPI_STATUS(ES)_IGNORE, MPI_COMM_TYPE_SHARED, MPI_IN_PLACE
 	requestBytes            uintptr // of an MPI_Request
+	anySource               uintptr
+	sourceWord              int // of an MPI_Status: the word MPI_SOURCE
 }
 
 // mpich has the constants of MPICH's binary interface (https://www.mpich.org/abi).
 var mpich = constants{world: 0x44000000, bytes: 0x4c00010d, int64s: 0x4c00083a,
-	ops: [...]uintptr{0x58000003, 0x58000002, 0x58000001}, infoNull: 0x1c000000, errorsReturn: 0x54000001,
-	ignore: 1, shared: 1, inPlace: ^uintptr(0), requestBytes: 4}
+	ops: [...]uintptr{0x58000003, 0x58000002}, infoNull: 0x1c000000, errorsReturn: 0x54000001,
+	ignore: 1, shared: 1, inPlace: ^uintptr(0), requestBytes: 4, anySource: ^uintptr(1), sourceWord: 2}
 
 const openInPlace = 1 // MPI_IN_PLACE of Open MPI
 
@@ -132,9 +136,9 @@ func open(file string) (*Library, error) {
 	if _, missing := purego.Dlsym(h, "ompi_mpi_comm_world"); missing == nil {
 		l.constants = constants{world: symbol("ompi_mpi_comm_world"), bytes: symbol("ompi_mpi_byte"),
 			int64s:   symbol("ompi_mpi_int64_t"),
-			ops:      [...]uintptr{symbol("ompi_mpi_op_sum"), symbol("ompi_mpi_op_min"), symbol("ompi_mpi_op_max")},
+			ops:      [...]uintptr{symbol("ompi_mpi_op_sum"), symbol("ompi_mpi_op_min")},
 			infoNull: symbol("ompi_mpi_info_null"), errorsReturn: symbol("ompi_mpi_errors_return"),
-			inPlace: openInPlace, requestBytes: unsafe.Sizeof(uintptr(0))}
+			inPlace: openInPlace, requestBytes: unsafe.Sizeof(uintptr(0)), anySource: ^uintptr(0)}
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s is not a library of MPI 3 or later: %w", file, err), purego.Dlclose(h))

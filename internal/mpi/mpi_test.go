@@ -51,12 +51,11 @@ func runProcess() error {
 	}
 	pieceBytes = 1000 // as if MPI could count no further
 	for _, c := range []*Comm{world, reversed, alone} {
-		if err := errors.Join(checkMessages(c), checkReductions(c), checkWaiting(c)); err != nil {
+		if err := errors.Join(checkMessages(c), checkReductions(c), checkShifts(c), checkWaiting(c)); err != nil {
 			return err
 		}
 	}
-	world.Isend(nil, processes) // one more than the last process
-	if err := world.Wait(); err == nil || !strings.Contains(err.Error(), "MPI_Isend: ") ||
+	if err := world.Sendrecv(nil, processes, nil, -1); err == nil || !strings.Contains(err.Error(), "MPI_Isend: ") ||
 		!strings.Contains(strings.ToLower(err.Error()), "invalid rank") {
 		return fmt.Errorf("got %v, want an error with the text of MPI", err)
 	}
@@ -76,8 +75,12 @@ func checkMessages(c *Comm) error {
 		for to := range send {
 			send[to] = message(c.Rank(), to, round)
 		}
-		if err := c.Alltoallv(send, receive); err != nil {
+		sums := []int64{1, int64(round)}
+		if err := c.Alltoallv(send, receive, sums[:round%3], nil); err != nil {
 			return err
+		}
+		if n := int64(c.Size()); round%3 > 0 && sums[0] != n || round%3 > 1 && sums[1] != n*int64(round) {
+			return fmt.Errorf("round %d: got sums %v", round, sums)
 		}
 		for from, got := range receive {
 			if want := message(from, c.Rank(), round); !bytes.Equal(got, want) {
@@ -89,46 +92,61 @@ func checkMessages(c *Comm) error {
 }
 
 func checkReductions(c *Comm) error {
-	n := int64(c.Size())
-	for op, want := range [][]int64{
-		Sum: {n * (n + 1) / 2 << 40, -n * (n + 1) / 2, n}, Min: {1 << 40, -n, 1}, Max: {n << 40, -1, 1},
-	} {
-		k := int64(c.Rank() + 1)
-		got := []int64{k << 40, -k, 1}
-		if err := c.Allreduce(got, Op(op)); err != nil || !slices.Equal(got, want) {
-			return fmt.Errorf("operation %d: got %v, %v, want %v", op, got, err, want)
-		}
+	n, k := int64(c.Size()), int64(c.Rank()+1)
+	sums, minima := []int64{k << 40, -k, 1}, []int64{k << 40, -k, 1}
+	err := c.Allreduce(sums, minima)
+	if want := []int64{n * (n + 1) / 2 << 40, -n * (n + 1) / 2, n}; err != nil || !slices.Equal(sums, want) {
+		return fmt.Errorf("sums: got %v, %v, want %v", sums, err, want)
 	}
-	return errors.Join(c.Allreduce(nil, Sum), c.Barrier())
+	if want := []int64{1 << 40, -n, 1}; !slices.Equal(minima, want) {
+		return fmt.Errorf("minima: got %v, want %v", minima, want)
+	}
+	return c.Allreduce(nil, nil)
 }
 
-// checkWaiting lets process 0 send when all others have seen that there is nothing to receive.
-func checkWaiting(c *Comm) error {
-	if c.Size() == 1 {
-		return nil
-	}
-	var early error
-	if c.Rank() > 0 && c.Probe(0) {
-		early = errors.New("a message was there before it was sent")
-	}
-	if err := c.Barrier(); err != nil || early != nil {
-		return errors.Join(early, err)
-	}
-	if c.Rank() == 0 {
-		for to := 1; to < c.Size(); to++ {
-			c.Isend([]byte{byte(to)}, to)
+// checkShifts sends messages of all lengths around that of a piece around a ring, and along a line.
+func checkShifts(c *Comm) error {
+	receive := make([][]byte, c.Size())
+	for _, n := range []int{0, 1, pieceBytes - 1, pieceBytes, pieceBytes + 1, 3 * pieceBytes} {
+		for _, ring := range []bool{true, false} {
+			next, before := c.Rank()+1, c.Rank()-1
+			switch {
+			case ring:
+				next, before = next%c.Size(), (before+c.Size())%c.Size()
+			case next == c.Size():
+				next = -1
+			}
+			if err := c.Sendrecv(bytes.Repeat([]byte{byte(c.Rank())}, n), next, receive, before); err != nil {
+				return err
+			}
+			if before >= 0 && !bytes.Equal(receive[before], bytes.Repeat([]byte{byte(before)}, n)) {
+				return fmt.Errorf("got %d bytes, want %d of process %d", len(receive[before]), n, before)
+			}
 		}
-		return c.Wait()
-	}
-	for !c.Probe(0) {
-	}
-	got := make([]byte, 1)
-	for c.Irecv(got, 0); !c.Test(); {
-	}
-	if err := c.Wait(); err != nil || got[0] != byte(c.Rank()) {
-		return fmt.Errorf("got %v, %v, want a message of process 0", got, err)
 	}
 	return nil
+}
+
+// checkWaiting lets process 0 begin a reduction when the others have said that they wait for it.
+func checkWaiting(c *Comm) error {
+	if c.Rank() == 0 {
+		for from := 1; from < c.Size(); from++ {
+			if err := c.Sendrecv(nil, -1, make([][]byte, c.Size()), from); err != nil {
+				return err
+			}
+		}
+		return c.Allreduce(nil, nil)
+	}
+	c.reduce(nil, nil)
+	waited := 0
+	c.Waiting = func() { waited++ }
+	c.until(func() bool { return waited == 3 || c.test() })
+	c.Waiting = nil
+	if waited != 3 {
+		return fmt.Errorf("waited %d times, want 3", waited)
+	}
+	c.send(isend, nil, 0, tagShift)
+	return c.wait(nil)
 }
 
 // launchers start processes.

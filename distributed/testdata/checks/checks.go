@@ -33,15 +33,17 @@ func (c counter) Idle(int) (did, more bool) {
 }
 
 // Group makes every call of a comm.Group except Split and checks what it receives. All ranks of the group call it.
-func Group[G interface {
+func Group[T any, G interface {
 	Rank() int
 	Size() int
-	Alltoallv(send, receive [][]uint32, sums, minima []int64)
+	Alltoallv(send, receive [][]uint32, sums, minima []int64) T
+	Allgather(message []uint32, receive [][]uint32, sums, minima []int64) T
+	Shift(message []uint32, by int) ([]uint32, T)
 	WhileIdle(work team.Idler)
 }](c G) error {
 	size, self := c.Size(), c.Rank()
 	receive := make([][]uint32, size)
-	lengths := []int{0, 1, 38, 39, 5000, 900_000, 1 << 20} // for each way of MPI ranks to send a message
+	lengths := []int{0, 1, 37, 38, 5000, 900_000, 1 << 20} // for each way of MPI ranks to send a message
 	if size > 5 || testing.Short() {
 		lengths = lengths[:5]
 	}
@@ -55,18 +57,31 @@ func Group[G interface {
 		toAll := func(rank int) []uint32 {
 			return slices.Repeat([]uint32{uint32(rank), uint32(round)}, lengths[(rank+round)%len(lengths)])
 		}
-		c.Alltoallv(slices.Repeat([][]uint32{toAll(self)}, size), receive, nil, nil)
+		sums, minima := []int64{1}, []int64{int64(self), -int64(self)}
+		c.Allgather(toAll(self), receive, sums[:round%2], minima)
+		if int(sums[0]) != 1+round%2*(size-1) || minima[0] != 0 || minima[1] != int64(1-size) {
+			return fmt.Errorf("rank %d: Allgather: got sums %v, minima %v", self, sums, minima)
+		}
 		for k, message := range receive {
 			if !slices.Equal(message, toAll(k)) {
 				return fmt.Errorf("rank %d: message to all in round %d from %d: %d words, want %d", self, round, k, len(message),
 					len(toAll(k)))
 			}
 		}
+		for by := 1; by < size+2; by *= 2 {
+			var want []uint32
+			if self >= by {
+				want = toAll(self - by)
+			}
+			if got, _ := c.Shift(toAll(self), by); !slices.Equal(got, want) {
+				return fmt.Errorf("rank %d: Shift by %d: got %d words, want %d", self, by, len(got), len(want))
+			}
+		}
 		send := make([][]uint32, size)
 		for k := range send {
 			send[k] = slices.Repeat([]uint32{uint32(100*self + k)}, lengths[(self+k+round)%len(lengths)])
 		}
-		sums, minima := []int64{int64(round), int64(self), -1}, []int64{int64(3 - self)}
+		sums, minima = []int64{int64(round), int64(self), -1}, []int64{int64(3 - self)}
 		c.Alltoallv(send, receive, sums, minima)
 		want := []int64{int64(round * size), int64(size * (size - 1) / 2), int64(-size)}
 		if !slices.Equal(sums, want) || minima[0] != int64(4-size) {
