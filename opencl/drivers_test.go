@@ -3,10 +3,13 @@
 package opencl
 
 import (
+	"debug/elf"
+	"errors"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
@@ -17,16 +20,16 @@ import (
 
 var flagOclgrind = flag.Bool("opencl.oclgrind", false, "search small graphs under oclgrind, which takes many minutes")
 
-// checkedVariable is set for a driver that checks memory accesses and races.
-const checkedVariable = "TEPS_TEST_CHECKED"
+// driverVariable is set where TestDrivers runs TestSmallGraphs with a driver.
+const driverVariable = "TEPS_TEST_DRIVER"
 
 // Small graphs, which a simulator can search, with every kernel and every step.
 func TestSmallGraphs(t *testing.T) {
-	v := tuning{group: 8, perUnit: 1, queue: 8, piece: 2, oneGroup: 4, reads: 2, scan: 4, sortGroup: 8, sortUnit: 1,
-		batch: 4}
-	if os.Getenv(checkedVariable) != "" {
-		v.compiler = "-DCHECKED"
+	if os.Getenv(driverVariable) == "" {
+		t.Skip("is part of TestDrivers")
 	}
+	v := tuning{group: 8, perUnit: 1, queue: 8, piece: 2, oneGroup: 4, reads: 2, scan: 4, sortGroup: 8, sortUnit: 1,
+		batch: 4, compiler: "-DCHECKED"}
 	for _, spec := range []string{"kron:7", "grid2d:6"} {
 		source, tuples := enginetest.Generated(t, spec)
 		truth, err := enginetest.NewTruth(tuples, source.Vertices())
@@ -54,28 +57,57 @@ func TestSmallGraphs(t *testing.T) {
 	}
 }
 
-// Other drivers have other compilers, and oclgrind checks every access to memory: invalid ones, and races.
-func TestOtherDrivers(t *testing.T) {
+// Drivers have different compilers, and oclgrind checks every access to memory: invalid ones, and races.
+func TestDrivers(t *testing.T) {
 	for name, file := range map[string]string{
-		"oclgrind": "/usr/lib/oclgrind/liboclgrind-rt.so", "rusticl": "/usr/lib/x86_64-linux-gnu/libRusticlOpenCL.so.1",
+		"pocl": "", "oclgrind": "/usr/lib/oclgrind/liboclgrind-rt.so",
+		"rusticl": "/usr/lib/x86_64-linux-gnu/libRusticlOpenCL.so.1",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "oclgrind" && !*flagOclgrind {
 				t.Skip("runs only with -opencl.oclgrind")
 			}
-			if _, err := os.Stat(file); err != nil {
+			if _, err := os.Stat(file); err != nil && file != "" {
 				t.Skipf("%v; install Debian's package oclgrind or mesa-opencl-icd", err)
 			}
-			log := filepath.Join(t.TempDir(), "log")
+			folder := t.TempDir()
+			log := filepath.Join(folder, "log")
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestSmallGraphs$", "-test.v")
-			c.Env = append(os.Environ(), driver.LibraryVariable+"="+file, checkedVariable+"=1", "RUSTICL_ENABLE=llvmpipe",
-				"OCLGRIND_DATA_RACES=1", "OCLGRIND_UNIFORM_WRITES=1", "OCLGRIND_LOG="+log)
+			c.Env = append(os.Environ(), driver.LibraryVariable+"="+file, driverVariable+"="+name, "RUSTICL_ENABLE=llvmpipe",
+				"OCLGRIND_DATA_RACES=1", "OCLGRIND_UNIFORM_WRITES=1", "OCLGRIND_LOG="+log, "POCL_CACHE_DIR="+folder)
 			out, err := c.CombinedOutput()
 			found, _ := os.ReadFile(log)
 			if err != nil || len(found) > 0 {
 				t.Errorf("%v\n%s%s", err, out, found)
 			}
 			t.Logf("%s", out)
+			checkLocalMemory(t, folder)
 		})
+	}
+}
+
+// checkLocalMemory reads what pocl has compiled. A local variable that is one of the library's would be shared by the
+// threads, and searches would rarely be wrong (INLINED in kernels/graph.cl).
+func checkLocalMemory(t *testing.T, cache string) {
+	t.Helper()
+	kernels, err := filepath.Glob(filepath.Join(cache, "*", "*", "*", "*", "*.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range kernels {
+		code, err := elf.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		symbols, err := code.Symbols()
+		if err = errors.Join(err, code.Close()); err != nil {
+			t.Fatal(err)
+		}
+		kernel := strings.TrimSuffix(filepath.Base(file), ".so")
+		for _, s := range symbols {
+			if strings.HasPrefix(s.Name, kernel+".") {
+				t.Errorf("threads of pocl share the local variable %s", s.Name)
+			}
+		}
 	}
 }

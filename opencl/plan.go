@@ -31,7 +31,7 @@ func tuned(d driver.Device) tuning {
 			sortUnit: 4}
 	}
 	return tuning{group: 128, perUnit: 16, queue: 1024, piece: 256, oneGroup: 512, reads: 4, scan: 64, sortGroup: 256,
-		sortUnit: 8, compiler: "-DROUNDS"}
+		sortUnit: 8}
 }
 
 // flags returns the options of the compiler for the search with work-groups of a number of items.

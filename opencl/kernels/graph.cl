@@ -24,6 +24,10 @@
 // miscompiles others (pocl issues 1167 and 1977), and so do other drivers.
 #define NONE 0xffffffffu
 
+// INLINED is for functions that take local memory. pocl 3.1 gives every work-group its own only within kernels: LLVM
+// replaces a parameter that is always the same variable, and in a function that is not inlined, threads then share it.
+#define INLINED static inline __attribute__((always_inline))
+
 typedef struct {
   uint labels;     // 1 + the largest label of the tuples
   uint vertices;   // labels that are not isolated
@@ -37,7 +41,7 @@ typedef struct {
 
 // scanGroup returns the sum of the values of the items before the calling one in its work-group, and writes the sum of
 // all to *total. sums has WG + 17 elements.
-static inline uint scanGroup(uint value, __local uint* sums, uint* total) {
+INLINED uint scanGroup(uint value, __local uint* sums, uint* total) {
   uint lid = get_local_id(0), length = WG > 16 ? WG / 16 : 1, rows = WG / length; // rows of `length` items
   __local uint* row = sums + WG;
   sums[lid] = value;

@@ -7,9 +7,6 @@
 //   ONE_GROUP    edges that one work-group follows, level after level, in one slot
 //   READS        entries that an item reads, top-down, before it looks at the first of them
 //   SCAN         entries that one item looks at, bottom-up, before it leaves a list to others
-//   ROUNDS       top-down, a work-group moves its pieces to the next frontier repeatedly, with one addition for many;
-//                otherwise pieces beyond QUEUE cost an addition for each vertex. With several threads of pocl 3.1 pieces
-//                were lost in such rounds, for an unknown reason, so processors have none.
 //   CHECKED      reads of words that other items change are atomic, for checkers of races
 
 #define BLOCK 8u            // words of a bitmap that stay together; a chunk has blocks from distant parts
@@ -81,7 +78,7 @@ static inline void advance(uint slot, const Graph* g, __global const uint* state
 }
 
 // loadState gives all items of a work-group the state of the slot. The first work-group keeps it for the next slot.
-static inline void loadState(uint slot, const Graph* g, __global uint* state, __local uint* shared) {
+INLINED void loadState(uint slot, const Graph* g, __global uint* state, __local uint* shared) {
   if (get_local_id(0) != 0) return;
   uint s[WORDS];
   advance(slot, g, state, s);
@@ -159,7 +156,7 @@ typedef struct {
 } Queue;
 
 // append puts v, whose list has a number of edges, into the next frontier.
-static inline void append(uint v, uint edges, Queue* q) {
+INLINED void append(uint v, uint edges, Queue* q) {
   q->vertices++;
   q->edges += edges;
   if (edges == 0) return;
@@ -178,7 +175,7 @@ static inline void append(uint v, uint edges, Queue* q) {
 
 // flushQueue moves the pieces in local memory to the next frontier, with one addition for all of them, if there are more
 // than `limit`. All items of the work-group call it.
-static inline void flushQueue(uint limit, __local uint* base, Queue* q) {
+INLINED void flushQueue(uint limit, __local uint* base, Queue* q) {
   barrier(CLK_LOCAL_MEM_FENCE);
   uint n = *q->used > limit ? min(*q->used, QUEUE) : 0;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -193,7 +190,7 @@ static inline void flushQueue(uint limit, __local uint* base, Queue* q) {
 
 // follow follows READS entries k, k + stride, ... below `end` of the list of v. Found vertices become visited, with parent
 // v, which needs no correction if v is the hub of their word.
-static inline void follow(uint k, uint end, uint stride, uint v, __global const uint* target,
+INLINED void follow(uint k, uint end, uint stride, uint v, __global const uint* target,
                           __global const uint* wordHub, __global uint* visited, __global uint* corrected,
                           __global uint* by, __global const uint* offset, Queue* q) {
   uint t[READS], old[READS];
@@ -337,9 +334,7 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
     for (; k < end; k += READS * stride) {
       follow(k, end, stride, v, target, wordHub, visited, corrected, by, offset, &q);
     }
-#ifdef ROUNDS
     flushQueue(QUEUE / 2, &base, &q);
-#endif
   }
   if (q.vertices != 0) atomic_add(&foundVertices, q.vertices);
   if (q.edges != 0) atomic_add(&foundEdges, q.edges);
