@@ -75,7 +75,7 @@ var arrows = map[string][]string{
 	},
 	"cluster": {
 		"graph", "graph/validate", "harness", "internal/child", "internal/mpi", "internal/units", "machine", "plugins",
-		"plugins/rpc", "record",
+		"plugins/rpc", "power", "record",
 	},
 	"compare":         {"graph", "record", "internal/units"},
 	"reports":         {"plugins", "power", "record", "internal/units"},

@@ -233,7 +233,8 @@ func TestPlaceThatDiesEndsItsJobOnly(t *testing.T) {
 	job, pids = open(t, c)
 	kill(t, pids[3], syscall.SIGKILL)
 	dies(t, pids[3])
-	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 0)), rpc.ErrCrashed, "fork ended")
+	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 0)), rpc.ErrCrashed, "fork ended",
+		"node "+c.Nodes[1].Host) // the launcher ended the others
 	if got := must(All[[3]int](t.Context(), c, "at", nil)); got[1][2] != nodes[1] {
 		t.Errorf("got %v, want the same nodes", got)
 	}

@@ -257,7 +257,8 @@ func (j *Job) state() error {
 }
 
 // Each is Cluster.Each for calls that use the places. When the launcher ends, so do the calls. After an error that
-// shows that a place or the launcher has ended, Each ends the job, and the error has the launcher's last output.
+// shows that a place or the launcher has ended, Each ends the job. The error is then that of the node on which the
+// first place ended, since launchers end the others, and has the launcher's last output.
 func (j *Job) Each(ctx context.Context, do func(ctx context.Context, n *Node) error) error {
 	watched, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -268,16 +269,42 @@ func (j *Job) Each(ctx context.Context, do func(ctx context.Context, n *Node) er
 			time.AfterFunc(noticeTime, cancel) // until then the nodes report which place has ended
 		}
 	}()
-	err := j.cluster.Each(watched, do)
-	switch {
-	case err == nil || ctx.Err() != nil:
+	errs := make([]error, j.size())
+	err := j.cluster.Each(watched, func(ctx context.Context, n *Node) error {
+		errs[n.Index] = do(ctx, n)
+		return errs[n.Index]
+	})
+	crashed := func(err error) bool { return errors.Is(err, rpc.ErrCrashed) || errors.Is(err, rpc.ErrHung) }
+	canceled := errors.Is(err, context.Canceled)
+	if err == nil || ctx.Err() != nil || !canceled && !j.process.HasExited() && !crashed(err) {
 		return err
-	case errors.Is(err, context.Canceled):
-		return j.Stop()
-	case j.process.HasExited(), errors.Is(err, rpc.ErrCrashed), errors.Is(err, rpc.ErrHung):
-		return fmt.Errorf("%w; %w", err, j.Stop())
 	}
-	return err
+	if n := j.firstEnded(ctx); n != nil {
+		if err = errs[n.Index]; !crashed(err) {
+			err = fmt.Errorf("node %s: %w", n.Host, rpc.ErrCrashed)
+		}
+	} else if canceled {
+		return j.Stop()
+	}
+	return fmt.Errorf("%w; %w", err, j.Stop())
+}
+
+// firstEnded returns the node on which the first place of the job ended, or nil.
+func (j *Job) firstEnded(ctx context.Context) (first *Node) {
+	ends := make([]time.Time, j.size())
+	_ = j.cluster.Each(ctx, func(ctx context.Context, n *Node) error { // a node that is gone fails the next call
+		since, at, _, err := shortest[time.Duration](ctx, n, endedMethod, j.Name)
+		if err == nil && since >= 0 {
+			ends[n.Index] = at.Add(-since)
+		}
+		return err
+	})
+	for i, n := range j.cluster.Nodes {
+		if !ends[i].IsZero() && (first == nil || ends[i].Before(ends[first.Index])) {
+			first = n
+		}
+	}
+	return first
 }
 
 const (

@@ -93,7 +93,7 @@ func handlers(self *Self) []Handler {
 	host := rpc.NewHost(slog.Default())
 	var engines []*rpc.Client
 	var parents [][]graph.Vertex
-	return []Handler{
+	return append(meterHandlers(),
 		Handle("at", func(context.Context, struct{}) ([3]int, error) {
 			return [3]int{self.Index, self.Nodes, os.Getpid()}, nil
 		}),
@@ -154,7 +154,7 @@ func handlers(self *Self) []Handler {
 		Handle("close", func(context.Context, struct{}) (int, error) {
 			return 0, host.Close()
 		}),
-	}
+	)
 }
 
 var defaults = times{time.Minute, 2500 * time.Millisecond, 10 * time.Second, 30 * time.Second}

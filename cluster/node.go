@@ -107,7 +107,7 @@ func Serve(ctx context.Context, version string, handlers func(*Self) []Handler) 
 
 	self := &Self{Places: places}
 	name, _ := os.Hostname()
-	me := hello{version, cmp.Or(name, "unknown"), launchedRank()}
+	me := hello{version, cmp.Or(name, "unknown") + os.Getenv(nodeKey), launchedRank()}
 	service := &grpc.ServiceDesc{ServiceName: serviceName, HandlerType: (*any)(nil)}
 	for _, h := range append(handlers(self),
 		Handle(helloMethod, func(context.Context, struct{}) (hello, error) {
@@ -118,6 +118,7 @@ func Serve(ctx context.Context, version string, handlers func(*Self) []Handler) 
 			self.Index, self.Nodes = at[0], at[1]
 			return struct{}{}, nil
 		}),
+		Handle(endedMethod, func(_ context.Context, job string) (time.Duration, error) { return places.sinceEnd(job), nil }),
 	) {
 		service.Streams = append(service.Streams, h.stream)
 	}
@@ -250,6 +251,7 @@ const (
 	connectTime    = 10 * time.Second
 	helloMethod    = "hello" // methods of every node
 	positionMethod = "position"
+	endedMethod    = "ended"
 )
 
 // link is a connection that reports once when it breaks.

@@ -97,6 +97,7 @@ type Places struct {
 	waiting map[string][]*Place // by job
 	changed chan struct{}       // is closed and replaced when a place arrives
 	running []*child.Process
+	ended   map[string]time.Time // when the first place of a job ended
 }
 
 // listen takes places at an abstract socket, which exists once in each network namespace.
@@ -105,7 +106,9 @@ func listen(socket string) (*Places, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for engines (two nodes on one host?): %w", err)
 	}
-	p := &Places{listener: listener, waiting: map[string][]*Place{}, changed: make(chan struct{})}
+	p := &Places{
+		listener: listener, waiting: map[string][]*Place{}, ended: map[string]time.Time{}, changed: make(chan struct{}),
+	}
 	go func() {
 		for {
 			connection, err := listener.AcceptUnix()
@@ -133,7 +136,7 @@ func (p *Places) arrive(connection *net.UnixConn) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waiting[a.Job] = append(p.waiting[a.Job], &Place{p, connection, pid, a.Rank})
+	p.waiting[a.Job] = append(p.waiting[a.Job], &Place{p, connection, pid, a.Rank, a.Job})
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -162,6 +165,25 @@ func (p *Places) Wait(ctx context.Context, job string, n int) ([]*Place, error) 
 	}
 }
 
+// end notes that a place has ended.
+func (p *Places) end(job string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended[job].IsZero() {
+		p.ended[job] = time.Now()
+	}
+}
+
+// sinceEnd returns how long ago the first place of a job ended, or -1.
+func (p *Places) sinceEnd(job string) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended[job].IsZero() {
+		return -1
+	}
+	return time.Since(p.ended[job])
+}
+
 // Close kills all places.
 func (p *Places) Close() {
 	p.listener.Close()
@@ -182,6 +204,7 @@ type Place struct {
 	places     *Places
 	connection *net.UnixConn
 	pid, rank  int
+	job        string
 }
 
 const drainTime = 300 * time.Millisecond // for the rest of a place's output, if another process holds the pipes open
@@ -204,6 +227,7 @@ func (p *Place) Start(cmd *exec.Cmd, atEnd func()) (*child.Process, error) {
 	}
 	var copies sync.WaitGroup
 	process, err := child.Adopt(p.pid, func() {
+		p.places.end(p.job)
 		for _, r := range readers {
 			_ = r.SetReadDeadline(time.Now().Add(drainTime))
 		}

@@ -78,8 +78,9 @@ type worker struct {
 func Handlers(self *Self, host NodeHost) []Handler {
 	w := &worker{}
 	w.host = host(func(ctx context.Context, n int) ([]*Place, error) { return self.Places.Wait(ctx, w.job, n) })
+	meters := &nodeMeters{open: w.host.Meters, clock: hostClock()}
 	type none = struct{}
-	return []Handler{
+	return append(meters.handlers(),
 		Handle("connect", func(context.Context, none) (_ none, err error) {
 			w.parts, err = connect(self)
 			return none{}, err
@@ -132,7 +133,7 @@ func Handlers(self *Self, host NodeHost) []Handler {
 			return w.session.PeakMemory(ctx), nil
 		}),
 		Handle("close", func(context.Context, none) (none, error) { return none{}, w.closeEngine() }),
-	}
+	)
 }
 
 // make makes the node's slice of a graph in place of that of the last one.

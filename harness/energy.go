@@ -65,11 +65,12 @@ func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 	if err != nil {
 		return fmt.Errorf("power meters: %w", err)
 	}
-	defer power.Close(meters)
+	defer meters.Close()
+	infos := meters.Infos()
 	if err := missingMeter(absent); err != nil {
 		return err
 	}
-	if len(meters) == 0 {
+	if len(infos) == 0 {
 		out.Absent = absent
 		return nil
 	}
@@ -78,12 +79,15 @@ func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 			out.Absent = append(out.Absent, a)
 		}
 	}
-	out.Absent = append(out.Absent, e.unmetered(meters)...)
-	recorder := power.Record(ctx, meters)
-	start, err := e.energyPhases(ctx, out, power.Margin(meters))
-	series := recorder.Stop()
-	if out.Loop == nil {
+	out.Absent = append(out.Absent, e.unmetered(infos)...)
+	stop, err := meters.Record(ctx)
+	if err != nil {
 		return err
+	}
+	start, err := e.energyPhases(ctx, out, power.Margin(infos))
+	series, lost := stop()
+	if out.Loop == nil || lost != nil {
+		return cmp.Or(err, lost)
 	}
 	for _, s := range series {
 		m := record.NewMetered(s, start, out.Phases)
@@ -97,11 +101,11 @@ func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 }
 
 // unmetered returns the GPUs of the engine that no meter reads.
-func (e *engineRun) unmetered(meters []power.Meter) (absent []power.Absence) {
-	asked := slices.ContainsFunc(meters, func(m power.Meter) bool { return m.Info().Asked && m.Info().Scope == power.GPU })
+func (e *engineRun) unmetered(meters []power.Info) (absent []power.Absence) {
+	asked := slices.ContainsFunc(meters, func(m power.Info) bool { return m.Asked && m.Scope == power.GPU })
 	for _, id := range e.devices() {
-		reads := func(m power.Meter) bool {
-			return m.Info().Scope == power.GPU && (m.Info().ScopeStated || strings.EqualFold(m.Info().Device, id))
+		reads := func(m power.Info) bool {
+			return m.Scope == power.GPU && (m.ScopeStated || strings.EqualFold(m.Device, id))
 		}
 		if !slices.ContainsFunc(meters, reads) {
 			absent = append(absent, power.Absence{Source: id, Reason: "no meter reads this GPU", Asked: asked, Scope: power.GPU})

@@ -127,7 +127,8 @@ func (l *looping) Repeat(
 // metering returns a host of one engine with meters.
 func metering(engine plugins.Engine, meters ...*synthetic) *inside {
 	h := hostOf(map[string]plugins.Engine{"a": engine})
-	h.meters = func([]string) (all []power.Meter, _ []power.Absence, _ error) {
+	h.meters = func([]string) (power.Meters, []power.Absence, error) {
+		var all power.Here
 		for _, m := range meters {
 			opened := *m
 			all = append(all, &opened)

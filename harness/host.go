@@ -34,9 +34,9 @@ type Host interface {
 	// Weights and Distances lend n numbers for kernel 3.
 	Weights(n int64) (weights []float32, release func() error, err error)
 	Distances(n int64) (distances []float32, release func() error, err error)
-	// Meters opens the specified power meters, or all that are found if none is specified, and reports why there are no
-	// others. It returns an error for a wrong specification. The caller closes the meters.
-	Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error)
+	// Meters opens the specified power meters on all hosts, or all that are found if none is specified, and reports why
+	// there are no others. A wrong specification is a record.ErrUsage. The caller closes the meters.
+	Meters(ctx context.Context, specifications []string) (power.Meters, []power.Absence, error)
 }
 
 // Spreader is a Host that starts engines of several processes (plugins.Description.Spreads).

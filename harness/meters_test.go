@@ -48,13 +48,13 @@ func TestGPUsWithoutAMeterAreLost(t *testing.T) {
 	}}}
 	meter := counter("nvml:GPU-a", power.GPU, 100)
 	meter.info.Device, meter.info.Asked = "GPU-A", true
-	lost := r.unmetered([]power.Meter{meter, counter("socket", power.Package, 70)})
+	lost := r.unmetered([]power.Info{meter.info, counter("socket", power.Package, 70).info})
 	if len(lost) != 1 || lost[0].Source != "GPU-b" || lost[0].Scope != power.GPU || !lost[0].Asked {
 		t.Errorf("got %+v, want GPU-b", lost)
 	}
 	stated := counter("command:gpu", power.GPU, 100)
 	stated.info.ScopeStated = true
-	if lost := r.unmetered([]power.Meter{stated}); lost != nil {
+	if lost := r.unmetered([]power.Info{stated.info}); lost != nil {
 		t.Errorf("a meter of the user: got %+v", lost)
 	}
 }

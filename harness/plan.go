@@ -131,17 +131,17 @@ func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []stri
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, record.Usage("%w", err)
+		return nil, err
 	}
-	measured, period := false, time.Duration(0)
-	for _, m := range meters {
-		measured = measured || m.Info().Method == power.Measured
-		period = max(period, m.Info().Period)
+	infos, measured, period := meters.Infos(), false, time.Duration(0)
+	for _, m := range infos {
+		measured = measured || m.Method == power.Measured
+		period = max(period, m.Period)
 	}
-	if err := power.Close(meters); err != nil {
+	if err := meters.Close(); err != nil {
 		return nil, fmt.Errorf("power meters: %w", err)
 	}
-	if len(meters) == 0 {
+	if len(infos) == 0 {
 		notes = append(notes, "no power meter found, so energy is not measured; see teps machine")
 		return notes, missingMeter(absent)
 	}

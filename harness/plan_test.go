@@ -122,15 +122,15 @@ func TestCheckMemoryRejectsLargestGraph(t *testing.T) {
 func TestPrepareRejectsWrongMeters(t *testing.T) {
 	host := metering(&serial{})
 	plan := energyPlan(time.Second)
-	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
-		return nil, nil, errors.New(`there is no source "coal"`)
+	host.meters = func([]string) (power.Meters, []power.Absence, error) {
+		return nil, nil, record.Usage(`there is no source "coal"`)
 	}
 	if err := Prepare(t.Context(), host, plan); !errors.Is(err, record.ErrUsage) ||
 		!strings.Contains(err.Error(), `there is no source "coal"`) {
 		t.Errorf("wrong specification: %v", err)
 	}
-	host.meters = func([]string) ([]power.Meter, []power.Absence, error) {
-		return nil, []power.Absence{{Source: "ipmi", Reason: "ipmitool is not installed", Asked: true}}, nil
+	host.meters = func([]string) (power.Meters, []power.Absence, error) {
+		return power.Here{}, []power.Absence{{Source: "ipmi", Reason: "ipmitool is not installed", Asked: true}}, nil
 	}
 	if err := Prepare(t.Context(), host, plan); err == nil || errors.Is(err, record.ErrUsage) ||
 		!strings.Contains(err.Error(), "meter ipmi is not available: ipmitool") {

@@ -2,7 +2,10 @@
 
 package plugins
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Functions that combine the reports of ranks. Combinations of the same number of ranks can be combined again: the time
 // of a whole call is the longest, other times are means over ranks, and counts are sums.
@@ -55,7 +58,7 @@ func CombineTraversals(ranks []Traversal) Traversal {
 }
 
 // CombineConstructions combines the reports of kernel 1. A claim holds if all ranks make it. Details are those of the
-// first rank.
+// first rank, with the devices of all.
 func CombineConstructions(ranks []Construction) Construction {
 	all := ranks[0]
 	all.Bytes, all.Entries = 0, Count{}
@@ -65,6 +68,11 @@ func CombineConstructions(ranks []Construction) Construction {
 		all.Bytes += c.Bytes
 		all.Entries = all.Entries.plus(c.Entries)
 		phases = append(phases, c.Phases)
+		for _, f := range c.Details {
+			if f.Name == DeviceUUID && !slices.Contains(all.Details, f) {
+				all.Details = append(slices.Clip(all.Details), f)
+			}
+		}
 		all.Claims.OriginalLabelsInClock = all.Claims.OriginalLabelsInClock && c.Claims.OriginalLabelsInClock
 		all.Claims.ClearingInClock = all.Claims.ClearingInClock && c.Claims.ClearingInClock
 		all.Claims.ParentBits = min(all.Claims.ParentBits, c.Claims.ParentBits)

@@ -51,8 +51,9 @@ const (
 
 // Info describes a meter. It does not change while the meter is open.
 type Info struct {
-	Name     string   `json:"name"`   // unique among the meters of a machine: rapl:package-0, nvml:GPU-5f2c...
-	Source   string   `json:"source"` // rapl, nvml, hwmon, ipmi, redfish, command
+	Name     string   `json:"name"`           // unique: rapl:package-0, nvml:GPU-5f2c..., rapl:package-0 on n1
+	Host     string   `json:"host,omitempty"` // of a run on several hosts: its name
+	Source   string   `json:"source"`         // rapl, nvml, hwmon, ipmi, redfish, command
 	Scope    Scope    `json:"scope"`
 	Method   Method   `json:"method"`
 	Quantity Quantity `json:"quantity"`
@@ -65,6 +66,14 @@ type Info struct {
 	Step        float64       `json:"step,omitempty"`      // smallest change shown, joules or watts; 0: not known
 	Error       float64       `json:"error,omitempty"`     // relative, stated by the maker: 0.05; 0: not stated
 	Detail      string        `json:"detail,omitempty"`    // file, command or model of the source
+}
+
+// OnHost is the part of the name that names the host; empty on this host.
+func (i Info) OnHost() string {
+	if i.Host == "" {
+		return ""
+	}
+	return " on " + i.Host
 }
 
 // Reading is the value of a meter at one moment.
@@ -103,9 +112,36 @@ type PartError struct {
 
 func (e *PartError) Error() string { return e.Err.Error() }
 
-// Close closes all meters.
-func Close(meters []Meter) (err error) {
-	for _, m := range meters {
+// Meters are open meters: those of this host (Here), or of several (package cluster).
+type Meters interface {
+	Infos() []Info
+	// Record starts to read the meters until stop is called, which returns the recordings in the order of Infos. Energy
+	// needs updates on both sides of an interval: record for Margin(Infos()) before and after it.
+	Record(ctx context.Context) (stop func() ([]Series, error), err error)
+	Close() error
+}
+
+// Here are meters of this host.
+type Here []Meter
+
+// Infos implements Meters.
+func (h Here) Infos() []Info {
+	infos := make([]Info, len(h))
+	for i, m := range h {
+		infos[i] = m.Info()
+	}
+	return infos
+}
+
+// Record implements Meters.
+func (h Here) Record(ctx context.Context) (stop func() ([]Series, error), err error) {
+	r := Record(ctx, h)
+	return func() ([]Series, error) { return r.Stop(), nil }, nil
+}
+
+// Close implements Meters.
+func (h Here) Close() (err error) {
+	for _, m := range h {
 		err = errors.Join(err, m.Close())
 	}
 	return err
@@ -124,6 +160,7 @@ type Series struct {
 	Faults   []Fault
 	ReadTime time.Duration // wall time of all reads
 	Period   time.Duration // observed between two updates; 0: there were fewer than two
+	Clock    *Clock        // with which the meter was read, if it is another host's
 }
 
 // Amount is the energy of an interval.

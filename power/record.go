@@ -41,8 +41,6 @@ type track struct {
 
 // Record starts reading meters, each every Interval or at its own interval. The meters of a source are read one after
 // the other, so one that hangs delays only its own source. The meters stay open when the recorder stops.
-//
-// Energy needs updates on both sides of an interval: record for Margin(meters) before and after it.
 func Record(ctx context.Context, meters []Meter) *Recorder {
 	r := &Recorder{stopped: make(chan struct{}), ended: make(chan struct{})}
 	ctx, r.cancel = context.WithCancel(ctx)
@@ -89,10 +87,9 @@ func (r *Recorder) Stop() []Series {
 
 // Margin is how long meters should be recorded before and after an interval so that both its ends lie between updates
 // of every meter: two periods of the slowest one. Meters of unknown period are taken to be updated every second.
-func Margin(meters []Meter) time.Duration {
+func Margin(meters []Info) time.Duration {
 	slowest := Interval
-	for _, m := range meters {
-		info := m.Info()
+	for _, info := range meters {
 		if info.Period == 0 {
 			info.Period = time.Second
 		}

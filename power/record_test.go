@@ -221,7 +221,7 @@ type closing struct{ Meter }
 func (closing) Close() error { return errors.New("failure") }
 
 func TestCloseClosesAllMeters(t *testing.T) {
-	if err := Close([]Meter{closing{}, steady("good", 1), closing{}}); !contains(err, "failure\nfailure") {
+	if err := (Here{closing{}, steady("good", 1), closing{}}).Close(); !contains(err, "failure\nfailure") {
 		t.Errorf("got %v, want both failures", err)
 	}
 }
@@ -241,7 +241,7 @@ func TestMarginCoversTwoPeriodsOfTheSlowestMeter(t *testing.T) {
 		6500 * time.Millisecond: {Period: time.Second, MinInterval: 3 * time.Second},
 		10 * time.Second:        {Period: time.Minute},
 	} {
-		if got := Margin([]Meter{&scripted{info: Info{Period: 1}}, &scripted{info: info}}); got != want {
+		if got := Margin([]Info{{Period: 1}, info}); got != want {
 			t.Errorf("%+v: got %v, want %v", info, got, want)
 		}
 	}

@@ -175,6 +175,8 @@ func powerText(r Run) string {
 		}
 		if lost != nil {
 			why = strings.Join(lost, "; ")
+		} else if e.Green.Share != "" {
+			why = "no meters cover all hosts (system meters: " + e.Green.Share + ")"
 		}
 		return fmt.Sprintf("not measured: %s; GreenGraph500 class %s, no level", why, e.Green.Class)
 	}
@@ -184,6 +186,9 @@ func powerText(r Run) string {
 	}
 	if e.Green.Level > 0 {
 		level = fmt.Sprintf("EEHPC level %d", e.Green.Level)
+	}
+	if len(r.Hosts) > 1 {
+		level += fmt.Sprintf("; every host was metered (%s), not the network between them", strings.Join(r.Hosts, ", "))
 	}
 	if r.Rebuilt != nil {
 		rebuilt = "; the loop searched a graph that a resume built again"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/power"
@@ -77,7 +78,7 @@ type AfterLoop struct {
 
 // PowerFigure is the rate of the loop divided by the mean power of one or more meters.
 type PowerFigure struct {
-	Of     string       `json:"of"`     // the meter's name, or sumOfPackages or sumOfGPUs
+	Of     string       `json:"of"`     // the meter's name, or sumOfPackages or sumOfGPUs; of several hosts a sum
 	Meters []string     `json:"meters"` // by name
 	Scope  power.Scope  `json:"scope"`  // for a sum, the scope of its largest parts
 	System bool         `json:"system"` // power of a whole system; false: of components only
@@ -105,6 +106,8 @@ type Green struct {
 	Level   int      `json:"level"`             // 1 to 3; 0: not fit for submission
 	Meter   string   `json:"meter,omitempty"`   // of the system, that the level is for
 	Missing []string `json:"missing,omitempty"` // requirements of the next level
+	// Share says which of several hosts had a meter of the system during the loop. The network between them has none.
+	Share string `json:"share,omitempty"`
 }
 
 // Classes of GreenGraph500: big data has at least 2^30 vertices and 2^34 tuples.
@@ -125,22 +128,14 @@ type Metered struct {
 	ReadTime float64       `json:"read_time"`         // of all reads, seconds: an upper bound on the cost of sampling
 	Faults   []power.Fault `json:"faults,omitempty"`
 	Curve    Curve         `json:"curve"`
+	Clock    *power.Clock  `json:"clock,omitempty"` // of the meter's host, if the run is on several
 }
-
-// Curve is the energy that a meter has shown since its first sample, at maxPoints of the samples or fewer. The energy
-// between any two points is exact.
-type Curve struct {
-	At     []time.Duration `json:"at_ns,omitempty"`
-	Joules []float64       `json:"joules,omitempty"`
-	Breaks []int           `json:"breaks,omitempty"` // indices of points before which some energy is unknown
-	Of     int             `json:"of"`               // number of samples
-}
-
-const maxPoints = 1200
 
 // NewMetered summarizes the readings of a meter. phases are relative to start, the start of the loop.
 func NewMetered(s power.Series, start time.Time, phases []EnergyPhase) Metered {
-	m := Metered{Meter: s.Info, ReadTime: s.ReadTime.Seconds(), Faults: s.Faults, Curve: newCurve(s, start)}
+	m := Metered{
+		Meter: s.Info, Clock: s.Clock, ReadTime: s.ReadTime.Seconds(), Faults: s.Faults, Curve: newCurve(s, start),
+	}
 	for _, p := range phases {
 		energy, err := s.Energy(start.Add(p.From), start.Add(p.To))
 		amount, why := &energy, ""
@@ -155,38 +150,6 @@ func NewMetered(s power.Series, start time.Time, phases []EnergyPhase) Metered {
 		}
 	}
 	return m
-}
-
-// newCurve integrates the samples, and keeps some of them: the last, and others that are some time apart. Of a counter,
-// those that did not change are left out, because repeated values depend on how often it was read.
-func newCurve(s power.Series, start time.Time) Curve {
-	n := len(s.Readings)
-	c := Curve{Of: n}
-	joules, broken := 0.0, false // broken: some energy after the last point is not known
-	for i, sample := range s.Readings {
-		at := sample.Time.Sub(start)
-		if last := len(c.At) - 1; last >= 0 {
-			before := s.Readings[i-1]
-			switch {
-			case sample.Break:
-				broken = true
-			case s.Info.Quantity == power.Power:
-				joules += (before.Value + sample.Value) / 2 * sample.Time.Sub(before.Time).Seconds()
-			default:
-				joules += sample.Value - before.Value
-			}
-			apart := s.Readings[n-1].Time.Sub(s.Readings[0].Time) / (maxPoints - 2)
-			same := s.Info.Quantity == power.Energy && joules == c.Joules[last]
-			if i < n-1 && (same || at-c.At[last] < apart) {
-				continue
-			}
-		}
-		if broken {
-			c.Breaks = append(c.Breaks, len(c.At))
-		}
-		c.At, c.Joules, broken = append(c.At, at), append(c.Joules, joules), false
-	}
-	return c
 }
 
 // LevelOneTime is the minimum length of the loop for level 1 of the EEHPC methodology (v2.0).
@@ -214,8 +177,10 @@ const (
 // Label describes the power of the figure briefly: its scope, and its method unless that is "measured".
 func (f PowerFigure) Label() string {
 	text := string(f.Scope)
-	if len(f.Meters) > 1 {
+	if n := len(f.Meters); n > 1 && sumWith(f.Scope) != "" {
 		text = f.Of
+	} else if n > 1 {
+		text += fmt.Sprintf(" of %d hosts", n)
 	}
 	if f.Method != power.Measured {
 		text += ", " + string(f.Method)
@@ -275,28 +240,65 @@ func (f PowerFigure) rank() int {
 }
 
 // figures are made from every meter in use that covers the loop, and from sums over the parts of one kind. Without one
-// of the parts, neither the sum nor the other parts have a figure.
-func (e *EnergyRecord) figures() (all []PowerFigure) {
+// of the parts, neither the sum nor the other parts have a figure. Of several hosts there are only sums over all of
+// them: of the parts of one kind, or of the meters with one name on each host.
+func (e *EnergyRecord) figures(hosts []string) (all []PowerFigure) {
 	if e.Failure != "" || e.Loop == nil {
 		return nil
 	}
+	several, of := len(hosts) > 1, ""
+	if several {
+		of = fmt.Sprintf(" of %d hosts", len(hosts))
+	}
+	var sums []string
 	lost, parts := e.Lost(), map[string][]Metered{}
 	for _, m := range e.Meters {
 		sum := sumWith(m.Meter.Scope)
-		incomplete := func(l power.Absence) bool { return sum != "" && sumWith(l.Scope) == sum }
-		if m.Used && m.covers() && !slices.ContainsFunc(lost, incomplete) {
-			all = append(all, e.figure(m.Meter.Name, m.Meter.Scope, []Metered{m}))
-			parts[sum] = append(parts[sum], m)
+		incomplete := func(l power.Absence) bool {
+			return sum != "" && sumWith(l.Scope) == sum || several && l.Scope == m.Meter.Scope
 		}
+		if !m.Used || !m.covers() || slices.ContainsFunc(lost, incomplete) {
+			continue
+		}
+		if !several {
+			all = append(all, e.figure(m.Meter.Name, m.Meter.Scope, []Metered{m}))
+		} else if sum == "" {
+			sum = strings.TrimSuffix(m.Meter.Name, m.Meter.OnHost())
+		}
+		if sum != "" && parts[sum] == nil {
+			sums = append(sums, sum)
+		}
+		parts[sum] = append(parts[sum], m)
 	}
-	for _, scope := range []power.Scope{power.Package, power.GPU} {
-		parts := parts[sumWith(scope)]
+	for _, sum := range sums {
+		parts := parts[sum]
+		scope := parts[0].Meter.Scope
+		if sum == sumOfPackages {
+			scope = power.Package
+		}
 		other := func(m Metered) bool { return m.Meter.Source != parts[0].Meter.Source } // counts energy twice
-		if len(parts) > 1 && !slices.ContainsFunc(parts, other) {
-			all = append(all, e.figure(sumWith(scope), scope, parts))
+		dark := func(host string) bool {
+			return several && !slices.ContainsFunc(parts, func(m Metered) bool { return m.Meter.Host == host })
+		}
+		if len(parts) > 1 && !slices.ContainsFunc(parts, other) && !slices.ContainsFunc(hosts, dark) {
+			all = append(all, e.figure(sum+of, scope, parts))
 		}
 	}
 	return all
+}
+
+// share says which of several hosts had a system meter that covers the loop; empty: there is one host.
+func (e *EnergyRecord) share(hosts []string) string {
+	if len(hosts) < 2 {
+		return ""
+	}
+	metered := slices.DeleteFunc(slices.Clone(hosts), func(host string) bool {
+		return !slices.ContainsFunc(e.Meters, func(m Metered) bool {
+			return m.Meter.Host == host && m.Meter.Scope.System() && m.Used && m.covers()
+		})
+	})
+	names := strings.Join(metered, ", ")
+	return strings.TrimSuffix(fmt.Sprintf("%d of %d hosts: %s", len(metered), len(hosts), names), ": ")
 }
 
 func (m Metered) covers() bool {
@@ -345,15 +347,18 @@ func doubtOf(a *power.Amount) float64 {
 	return relative * a.Watts
 }
 
-func (e *EnergyRecord) green(g *GraphRecord) *Green {
+func (e *EnergyRecord) green(g *GraphRecord, hosts []string) *Green {
 	if e.Failure != "" || e.Loop == nil {
 		return nil
 	}
-	out := &Green{Class: SmallData}
+	out := &Green{Class: SmallData, Share: e.share(hosts)}
 	if g != nil && g.Vertices >= 1<<30 && g.Tuples >= 1<<34 {
 		out.Class = BigData
 	}
 	out.Missing = []string{"a meter of the whole system (ipmi, redfish, or a wall meter read by a command)"}
+	if out.Share != "" {
+		out.Missing[0] += " on every host (" + out.Share + ")"
+	}
 	for _, f := range e.Figures {
 		if !f.System || f.Method != power.Measured || out.Level > 0 {
 			continue
@@ -371,7 +376,12 @@ func (e *EnergyRecord) green(g *GraphRecord) *Green {
 // missing returns the requirements of level 1 that the figure of a system's meter does not meet. No figure meets those
 // of level 2.
 func (e *EnergyRecord) missing(f PowerFigure) (missing []string) {
-	m := e.Meters[slices.IndexFunc(e.Meters, func(m Metered) bool { return m.Meter.Name == f.Of })] // of one meter
+	gap, coverage := 0.0, 1.0
+	for _, m := range e.Meters {
+		if slices.Contains(f.Meters, m.Meter.Name) {
+			gap, coverage = max(gap, m.Loop.LargestGap.Seconds()), min(coverage, m.Loop.Coverage)
+		}
+	}
 	require := func(met bool, format string, arg any) {
 		if !met {
 			missing = append(missing, fmt.Sprintf(format, arg))
@@ -381,10 +391,9 @@ func (e *EnergyRecord) missing(f PowerFigure) (missing []string) {
 	if f.SensorError > 0 {
 		stated = fmt.Sprintf("this one states %.3g %%", f.SensorError*100)
 	}
-	gap := m.Loop.LargestGap.Seconds()
 	require(e.Loop.Elapsed >= LevelOneTime.Seconds(), "a loop of at least 60 s (it lasted %.4g s)", e.Loop.Elapsed)
 	require(gap <= 1, "a reading every second (the longest time between two was %.3g s)", gap)
-	require(m.Loop.Coverage >= 1, "readings over the whole loop (they cover %.4g %% of it)", m.Loop.Coverage*100)
+	require(coverage >= 1, "readings over the whole loop (they cover %.4g %% of it)", coverage*100)
 	require(f.SensorError > 0 && f.SensorError <= 0.05, "a meter whose maker states an error of at most 5 %% (%s)", stated)
 	return missing
 }

@@ -42,7 +42,7 @@ func tenSeconds(meters ...Metered) *EnergyRecord {
 // concluded is the record of a loop of ten seconds with what is derived from it.
 func concluded(meters ...Metered) *EnergyRecord {
 	e := tenSeconds(meters...)
-	e.Figures, e.Green = e.figures(), e.green(nil)
+	e.Figures, e.Green = e.figures(nil), e.green(nil, nil)
 	return e
 }
 
@@ -92,7 +92,7 @@ func TestFiguresAndSums(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := tenSeconds(c.meters...)
-			figures := e.figures()
+			figures := e.figures(nil)
 			if got := names(figures); !slices.Equal(got, c.want) {
 				t.Fatalf("figures of %q, want %q", got, c.want)
 			}
@@ -146,8 +146,8 @@ func TestHeadlineNeedsEveryPart(t *testing.T) {
 	} {
 		e := tenSeconds(c.meters...)
 		e.Absent = c.absent
-		e.Figures = e.figures()
-		e.Green = e.green(nil)
+		e.Figures = e.figures(nil)
+		e.Green = e.green(nil, nil)
 		f, found := e.Headline()
 		if got := names(e.Figures); !slices.Equal(got, c.figures) || found && f.Of != c.headline {
 			t.Errorf("%s: figures of %q with the headline %q, want %q and %q", name, got, f.Of, c.figures, c.headline)
@@ -158,12 +158,82 @@ func TestHeadlineNeedsEveryPart(t *testing.T) {
 	}
 }
 
+// The rate of several hosts is divided by the power of all of them, or not at all.
+func TestFiguresOfSeveralHostsNeedAllHosts(t *testing.T) {
+	on := func(host, name, source string, scope power.Scope, watts float64) Metered {
+		m := meteredAs(name+" on "+host, source, scope, watts, watts/2)
+		m.Meter.Host = host
+		return m
+	}
+	hosts := []string{"n1", "n2", "n3"}
+	var walls, packages, nodes, gpus []Metered
+	for i, host := range hosts {
+		watts := float64(100 * (i + 1))
+		walls = append(walls, on(host, "wall", "command", power.Wall, watts))
+		packages = append(packages, on(host, "package-0", "rapl", power.Package, watts/2),
+			on(host, "package-1", "rapl", power.Package, watts/4), on(host, "dram-0", "rapl", power.DRAM, watts/4))
+		nodes = append(nodes, on(host, "dcmi", "ipmi", power.Node, watts))
+		gpus = append(gpus, on(host, "gpu-"+host, "nvml", power.GPU, watts))
+	}
+	stopped := on("n3", "wall", "command", power.Wall, 300)
+	stopped.Loop, stopped.NoLoop = nil, "the program has ended"
+	unused := gpus[2]
+	unused.Used = false
+	for name, c := range map[string]struct {
+		meters []Metered
+		absent []power.Absence
+		sums   map[string]float64
+		says   string
+		share  string
+	}{
+		"walls": {walls, nil, map[string]float64{"wall of 3 hosts": 600}, "power: wall of 3 hosts, ",
+			"3 of 3 hosts: n1, n2, n3"},
+		"walls and more": {slices.Concat(walls, nodes), nil,
+			map[string]float64{"wall of 3 hosts": 600, "dcmi of 3 hosts": 600}, "", "3 of 3 hosts: n1, n2, n3"},
+		"packages": {packages, nil, map[string]float64{sumOfPackages + " of 3 hosts": 600}, "(n1, n2, n3)", "0 of 3 hosts"},
+		"GPUs":     {gpus, nil, map[string]float64{sumOfGPUs + " of 3 hosts": 600}, "", "0 of 3 hosts"},
+		"a GPU is not the engine's": {slices.Concat(gpus[:2], []Metered{unused}), nil, nil, "no meters cover all hosts",
+			"0 of 3 hosts"},
+		"one host, by an earlier version": {[]Metered{meteredAs("wall", "command", power.Wall, 100, 50)}, nil, nil,
+			"no meters cover all hosts", "0 of 3 hosts"},
+		"one has none": {walls[:2], []power.Absence{{Source: "command on n3", Scope: power.Wall, Reason: "no file"}}, nil,
+			"command on n3: no file", "2 of 3 hosts: n1, n2"},
+		"one stops": {slices.Concat(walls[:2], []Metered{stopped}, packages), nil,
+			map[string]float64{sumOfPackages + " of 3 hosts": 600}, "wall on n3: the program has ended", "2 of 3 hosts: n1, n2"},
+		"one has no memory meter": {packages[:8], []power.Absence{{Source: "rapl on n3", Scope: power.DRAM}}, nil,
+			"rapl on n3", "0 of 3 hosts"},
+		"another name on one": {slices.Concat(walls[:2], []Metered{on("n3", "pdu", "command", power.Wall, 300)}), nil, nil,
+			"no meters cover all hosts", "3 of 3 hosts: n1, n2, n3"},
+		"no meter of one, which no absence says": {walls[1:], nil, nil, "no meters cover all hosts", "2 of 3 hosts: n2, n3"},
+	} {
+		e := tenSeconds(c.meters...)
+		e.Loop.Elapsed, e.Absent = 60, c.absent
+		e.Figures = e.figures(hosts)
+		e.Green = e.green(nil, hosts)
+		if len(e.Figures) != len(c.sums) {
+			t.Errorf("%s: figures of %q", name, names(e.Figures))
+		}
+		for _, f := range e.Figures {
+			if f.Watts != c.sums[f.Of] || f.MTEPSPerWatt != 2000/f.Watts || *f.IdleWatts != f.Watts/2 {
+				t.Errorf("%s: got %+v, want %v", name, f, c.sums)
+			}
+		}
+		if text := powerText(Run{Energy: e, Hosts: hosts}); !strings.Contains(text, c.says) || e.Green.Share != c.share {
+			t.Errorf("%s: power %q, share %q", name, text, e.Green.Share)
+		}
+		level := len(c.sums) > 0 && strings.HasPrefix(c.share, "3")
+		if (e.Green.Level == 1) != level || !level && !strings.Contains(e.Green.Missing[0], "on every host ("+c.share+")") {
+			t.Errorf("%s: %+v", name, e.Green)
+		}
+	}
+}
+
 func TestExcessOverIdleMustExceedItsUncertainty(t *testing.T) {
 	for _, c := range []struct {
 		idle float64
 		want bool
 	}{{50, true}, {99, false}, {120, false}, {0, false}} {
-		f := tenSeconds(meteredAs("node", "ipmi", power.Node, 100, c.idle)).figures()[0]
+		f := tenSeconds(meteredAs("node", "ipmi", power.Node, 100, c.idle)).figures(nil)[0]
 		if (f.MTEPSPerWattOverIdle != nil) != c.want || (f.IdleWatts != nil) != (c.idle > 0) {
 			t.Errorf("idle %g W: %+v", c.idle, f)
 		}
@@ -178,11 +248,11 @@ func TestFiguresOfIdleMetersAndFailedLoops(t *testing.T) {
 	m := meteredAs("node", "ipmi", power.Node, 100, 50)
 	m.Idle = &power.Amount{Coverage: 1}
 	e := tenSeconds(m)
-	if f := e.figures()[0]; *f.IdleWatts != 0 || f.MTEPSPerWattOverIdle == nil || *f.MTEPSPerWattOverIdle != 20 {
+	if f := e.figures(nil)[0]; *f.IdleWatts != 0 || f.MTEPSPerWattOverIdle == nil || *f.MTEPSPerWattOverIdle != 20 {
 		t.Errorf("%+v", f)
 	}
-	if e.Failure = "it died"; e.figures() != nil || e.green(nil) != nil {
-		t.Errorf("figures %v, %+v", e.figures(), e.green(nil))
+	if e.Failure = "it died"; e.figures(nil) != nil || e.green(nil, nil) != nil {
+		t.Errorf("figures %v, %+v", e.figures(nil), e.green(nil, nil))
 	}
 }
 
@@ -190,7 +260,7 @@ func TestFiguresOfIdleMetersAndFailedLoops(t *testing.T) {
 func TestUncoveredTimeIsUncertainty(t *testing.T) {
 	m := meteredAs("node", "ipmi", power.Node, 100, 50)
 	m.Loop.Coverage, m.Loop.Joules = 0.995, 995
-	f := tenSeconds(m).figures()[0]
+	f := tenSeconds(m).figures(nil)[0]
 	if math.Abs(f.Joules-1000) > 1e-9 || math.Abs(f.Uncertainty-(0.005+10/995.0)) > 1e-9 {
 		t.Errorf("%g J ± %g", f.Joules, f.Uncertainty)
 	}
@@ -261,8 +331,8 @@ func TestGreenLevels(t *testing.T) {
 			if c.change != nil {
 				c.change(e, &e.Meters[0])
 			}
-			e.Figures = e.figures()
-			green := e.green(c.graph)
+			e.Figures = e.figures(nil)
+			green := e.green(c.graph, nil)
 			if green.Class != c.class || green.Level != c.level {
 				t.Errorf("%+v", green)
 			}
@@ -351,7 +421,7 @@ func TestPowerTextWithoutFigures(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := fmt.Sprint(zero.green(nil).Missing); !strings.Contains(got, "a meter of the whole system") ||
+	if got := fmt.Sprint(zero.green(nil, nil).Missing); !strings.Contains(got, "a meter of the whole system") ||
 		len(zero.Figures) != 0 {
 		t.Errorf("missing %s", got)
 	}

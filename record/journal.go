@@ -279,8 +279,12 @@ func (r *Run) conclude(m Manifest) {
 	r.Statistics = Summarize(r.Roots)
 	r.Valid = r.Sound() && !slices.ContainsFunc(r.Roots, func(root RootRecord) bool { return !root.Validated })
 	if r.Energy != nil {
-		r.Energy.Figures = r.Energy.figures()
-		r.Energy.Green = r.Energy.green(r.Graph)
+		hosts := r.Hosts
+		if r.Rebuilt != nil { // for the loop
+			hosts = r.Rebuilt.Hosts
+		}
+		r.Energy.Figures = r.Energy.figures(hosts)
+		r.Energy.Green = r.Energy.green(r.Graph, hosts)
 	}
 	r.Compliance = comply(m, *r)
 }

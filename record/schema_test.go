@@ -280,7 +280,8 @@ func TestWrittenFilesMatchSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	energy := tenSeconds(meteredAs("node", "ipmi", power.Node, 100, 50))
+	energy := tenSeconds(meteredAs("node on n1", "ipmi", power.Node, 100, 50))
+	energy.Meters[0].Meter.Host, energy.Meters[0].Clock = "n1", &power.Clock{Offset: -1, Drift: -1e-6, Error: 1}
 	s.append(t, entries[1:68]...)
 	s.append(t, Entry{Engine: "one", GraphID: six, Energy: energy}, entries[68])
 	if n := checkDirectory(t, compiled(t), s.finish(t)); n != 2+70 {

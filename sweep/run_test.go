@@ -5,7 +5,6 @@ package sweep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,11 +62,11 @@ func (h *inside) Weights(n int64) ([]float32, func() error, error) {
 
 func (h *inside) Distances(n int64) ([]float32, func() error, error) { return h.Weights(n) }
 
-func (h *inside) Meters(_ context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
+func (h *inside) Meters(_ context.Context, specifications []string) (power.Meters, []power.Absence, error) {
 	if len(specifications) > 0 {
-		return nil, nil, fmt.Errorf("unknown source %q", specifications[0])
+		return nil, nil, record.Usage("unknown source %q", specifications[0])
 	}
-	return nil, nil, nil
+	return power.Here{}, nil, nil
 }
 
 // wrong returns a parent array that breaks rule 1, or fails, in every search.

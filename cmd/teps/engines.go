@@ -274,9 +274,20 @@ func program(spec record.EngineSpec) (rpc.Program, error) {
 	return p, nil
 }
 
-// Meters finds the power meters of this machine or of specifications.
-func (*processes) Meters(ctx context.Context, specifications []string) ([]power.Meter, []power.Absence, error) {
-	return meters.Find(ctx, meters.Config{Specs: specifications})
+// Meters finds the power meters of specifications, or all, on this machine or on every host of the cluster.
+func (p *processes) Meters(ctx context.Context, specifications []string) (power.Meters, []power.Absence, error) {
+	if p.cluster != nil {
+		everywhere, err := meters.Everywhere(specifications)
+		if err != nil {
+			return nil, nil, record.Usage("%w", err)
+		}
+		return p.cluster.Meters(ctx, everywhere)
+	}
+	found, absent, err := meters.Find(ctx, meters.Config{Specs: specifications})
+	if err != nil && ctx.Err() == nil {
+		err = record.Usage("%w", err)
+	}
+	return power.Here(found), absent, err
 }
 
 // serveEngineCommand is the child process of an engine.

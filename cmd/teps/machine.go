@@ -105,7 +105,7 @@ func readMeters(ctx context.Context, specifications []string) ([]power.Series, [
 		cancel()
 	}
 	readings := recorder.Stop()
-	return readings, absent, cmp.Or(power.Close(found), ctx.Err())
+	return readings, absent, cmp.Or(power.Here(found).Close(), ctx.Err())
 }
 
 // printMeters prints meters with their readings, and the sources without a meter. It returns an error for a requested

@@ -129,7 +129,7 @@ func find(t *testing.T, text string) ([]power.Meter, []power.Absence) {
 	t.Helper()
 	meters, absences, err := Find(t.Context(), Config{Root: t.TempDir(), Specs: []string{text}})
 	check(t, err)
-	t.Cleanup(func() { _ = power.Close(meters) })
+	t.Cleanup(func() { _ = power.Here(meters).Close() })
 	return meters, absences
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,7 +116,7 @@ func TestANewSourceIsFoundReadAndExplained(t *testing.T) {
 		if text := describe(absences); !strings.Contains(text, "dummy: there is no third meter") {
 			t.Errorf("%v: absent: %s", specs, text)
 		}
-		check(t, power.Close(meters))
+		check(t, power.Here(meters).Close())
 	}
 	for _, asked := range []bool{false, true} { // a part that is lost is an error if its source was asked for
 		_, absences := find(map[bool]string{false: auto, true: "dummy"}[asked])
@@ -159,7 +160,7 @@ func TestFindSearchesTheMachine(t *testing.T) {
 				t.Errorf("%s is neither found nor absent: %v, %v", s.Name, meters, absences)
 			}
 		}
-		check(t, power.Close(meters))
+		check(t, power.Here(meters).Close())
 	}
 }
 
@@ -169,7 +170,7 @@ func TestAMeterAskedForTwiceIsOne(t *testing.T) {
 	if err != nil || len(meters) != 5 || len(absences) != 1 || !absences[0].Asked {
 		t.Errorf("got %d meters, want 5; absent: %s; %v", len(meters), describe(absences), err)
 	}
-	check(t, power.Close(meters))
+	check(t, power.Here(meters).Close())
 }
 
 func TestFindEndsWithItsContext(t *testing.T) {
@@ -254,7 +255,7 @@ func (m machine) write(name, text string) {
 func (m machine) open(source Source) ([]power.Meter, error) {
 	m.t.Helper()
 	meters, err := source.Open(m.t.Context(), Request{Root: m.root})
-	m.t.Cleanup(func() { check(m.t, power.Close(meters)) })
+	m.t.Cleanup(func() { check(m.t, power.Here(meters).Close()) })
 	return meters, err
 }
 
@@ -297,3 +298,21 @@ func report(t *testing.T, err error, texts ...string) {
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestSpecificationsForOtherHosts(t *testing.T) {
+	got, err := Everywhere([]string{"auto", "rapl:package", "command:wall@1%=./meter.sh  -u http://a//b",
+		"command:gpu=watts"})
+	dir, _ := os.Getwd()
+	want := []string{"auto", "rapl:package", "command:wall@1%=" + dir + "/meter.sh  -u http://a//b", "command:gpu=watts"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q and %v, want %q", got, err, want)
+	}
+	for spec, words := range map[string]string{
+		"redfish=https://bmc.example": "board of one host", "redfish-insecure:wall=https://bmc.example": "board of one host",
+		"coal": "unknown source", "command=./meter.sh": "state what the meter covers",
+	} {
+		if _, err := Everywhere([]string{"rapl", spec}); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: got %v, want %q", spec, err, words)
+		}
+	}
+}

@@ -181,7 +181,7 @@ func TestRAPLExplainsHowToGetPermission(t *testing.T) {
 			strings.Contains(err.Error(), "\n") || !errors.As(err, &part) || part.Scope != power.Package {
 			t.Errorf("%s denied: got %d meters, %v, want %d", name, len(meters), err, want)
 		}
-		_ = power.Close(meters)
+		_ = power.Here(meters).Close()
 	}
 }
 
@@ -347,7 +347,7 @@ func openLibrary(t testing.TB, file string) ([]power.Meter, error) {
 		return nil, err
 	}
 	meters, err := openNVML(library)
-	t.Cleanup(func() { _ = power.Close(meters) })
+	t.Cleanup(func() { _ = power.Here(meters).Close() })
 	return meters, err
 }
 

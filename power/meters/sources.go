@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,9 +127,33 @@ func Find(ctx context.Context, c Config) (meters []power.Meter, absences []power
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, nil, errors.Join(err, power.Close(meters))
+		return nil, nil, errors.Join(err, power.Here(meters).Close())
 	}
 	return meters, absences, nil
+}
+
+// Everywhere returns specifications for other hosts, which have other working directories: with absolute paths of
+// programs. It returns an error for a wrong one, or one of a board, which is not every host's.
+func Everywhere(specs []string) (all []string, err error) {
+	if _, err := parseAll(Sources(), specs); err != nil {
+		return nil, err
+	}
+	for _, text := range specs {
+		name, value, _ := strings.Cut(text, "=")
+		path, arguments, _ := strings.Cut(strings.TrimSpace(value), " ")
+		if strings.HasPrefix(strings.TrimSpace(name), "redfish") {
+			return nil, fmt.Errorf("power meter %q reads the board of one host: name a program that reads that of the host "+
+				"where it runs, such as command:node=./board.sh", name)
+		}
+		if strings.ContainsRune(path, filepath.Separator) {
+			if path, err = filepath.Abs(path); err != nil {
+				return nil, err
+			}
+			text = name + "=" + path + " " + arguments
+		}
+		all = append(all, strings.TrimSpace(text))
+	}
+	return all, nil
 }
 
 // opened is a meter with the scope and error that the user stated.

@@ -59,7 +59,7 @@ func Unofficial() []record.Result {
 // Green are energy loops; only the first two are submissions.
 func Green() []record.Result {
 	r := FewRoots([]string{"system", "gpus", "invalid", "loop failed", "not compliant", "no level", "component",
-		"no system power", "estimated", "no meter", "no class"}, 26)
+		"no system power", "estimated", "no meter", "no class", "hosts"}, 26)
 	for i := range r.Runs {
 		r.Runs[i] = WithMeters(r.Runs[i], power.Package, power.Wall)
 	}
@@ -79,6 +79,9 @@ func Green() []record.Result {
 	small.Recipe.Scale = 25
 	r.Runs[10].Graph = &small
 	r.Runs[9].Energy = &record.EnergyRecord{Absent: []power.Absence{{Source: "rapl", Reason: "no powercap here"}}}
+	hosts := r.Runs[11].Energy
+	r.Runs[11].Hosts, hosts.Figures, hosts.Green.Share = []string{"n1", "n2"}, hosts.Figures[1:], "2 of 2 hosts: n1, n2"
+	hosts.Figures[0].Of, hosts.Green.Meter = "wall-0 of 2 hosts", "wall-0 of 2 hosts"
 	return []record.Result{r}
 }
 
