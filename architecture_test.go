@@ -64,6 +64,7 @@ var arrows = map[string][]string{
 	"internal/lookup":   {},
 	"internal/memory":   {"plugins"},
 	"internal/mpi":      {"internal/team"},
+	"internal/must":     {},
 	"internal/parents":  {"graph", "internal/memory", "internal/team"},
 	"internal/regular":  {},
 	"internal/team":     {},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -20,10 +21,7 @@ var long = flag.Bool("long", false, "run the simulations behind the table in doc
 // committed reads a record of docs/results/runs.
 func committed(t *testing.T, name string) record.Result {
 	t.Helper()
-	r, err := record.Load(filepath.Join("..", "docs", "results", "runs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(record.Load(filepath.Join("..", "docs", "results", "runs", name)))
 	return r
 }
 

@@ -4,10 +4,11 @@ package graph
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func tuples(labels ...Vertex) []Edge {
@@ -18,17 +19,8 @@ func tuples(labels ...Vertex) []Edge {
 	return edges
 }
 
-func mustCSR(t testing.TB, edges []Edge, vertices int64) *CSR {
-	t.Helper()
-	g, err := NewCSR(edges, vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 func TestCSRKeepsSelfLoopsAndDuplicatesInBothDirections(t *testing.T) {
-	g := mustCSR(t, tuples(0, 1, 1, 0, 2, 2, 3, 0), 5)
+	g := must.Get(NewCSR(tuples(0, 1, 1, 0, 2, 2, 3, 0), 5))
 	for v, want := range [][]Vertex{{1, 1, 3}, {0, 0}, {2, 2}, {0}, {}} {
 		got := slices.Sorted(slices.Values(g.Neighbors(Vertex(v))))
 		if !slices.Equal(got, want) {
@@ -38,24 +30,20 @@ func TestCSRKeepsSelfLoopsAndDuplicatesInBothDirections(t *testing.T) {
 }
 
 func TestCSRWithoutTuplesOrVertices(t *testing.T) {
-	if g := mustCSR(t, nil, 0); g.NumVertices() != 0 || len(g.Targets) != 0 {
+	if g := must.Get(NewCSR(nil, 0)); g.NumVertices() != 0 || len(g.Targets) != 0 {
 		t.Errorf("no vertices: %+v", g)
 	}
-	if g := mustCSR(t, nil, 3); g.NumVertices() != 3 || len(g.Neighbors(2)) != 0 {
+	if g := must.Get(NewCSR(nil, 3)); g.NumVertices() != 3 || len(g.Neighbors(2)) != 0 {
 		t.Errorf("three isolated vertices: %+v", g)
 	}
 }
 
 func TestNewCSRRejectsLabelsBeyondTheVertices(t *testing.T) {
-	if _, err := NewCSR(tuples(0, 1, 2, 4), 4); !errorContains(err, "4 vertices: tuple 1 is (2,4)") {
-		t.Errorf("label 4 of 4 vertices: %v", err)
-	}
+	must.Fail(t, must.Err(NewCSR(tuples(0, 1, 2, 4), 4)), "4 vertices: tuple 1 is (2,4)")
 	if _, err := NewCSR(tuples(0, 0), 0); err == nil {
 		t.Error("label 0 of no vertices was accepted")
 	}
-	if _, err := NewCSR(nil, -1); err == nil || !strings.Contains(err.Error(), "cannot be negative") {
-		t.Errorf("-1 vertices: %v", err)
-	}
+	must.Fail(t, must.Err(NewCSR(nil, -1)), "cannot be negative")
 }
 
 // Levels are distances, and parents are one level above: Search agrees with Bellman's relaxation over the tuples, which
@@ -80,14 +68,8 @@ func TestSearchLevelsAreDistances(t *testing.T) {
 				distance[v] = min(distance[v], distance[u]+1)
 			}
 		}
-		g, err := NewCSR(edges, vertices)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parent, level, err := g.Search(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(NewCSR(edges, vertices))
+		parent, level := must.Get2(g.Search(root))
 		for v := range level {
 			if want := distance[v]; level[v] != want && !(want >= far && level[v] == -1) {
 				t.Fatalf("level of %d from %d: %d, want %d", v, root, level[v], want)
@@ -104,7 +86,7 @@ func TestSearchLevelsAreDistances(t *testing.T) {
 }
 
 func TestSearchRejectsRootOutsideTheGraph(t *testing.T) {
-	g := mustCSR(t, tuples(0, 1), 2)
+	g := must.Get(NewCSR(tuples(0, 1), 2))
 	for _, root := range []Vertex{-1, 2, MaxVertex} {
 		if _, _, err := g.Search(root); err == nil {
 			t.Errorf("root %d was accepted", root)

@@ -7,20 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // parse returns a source with the official seeds.
 func parse(t testing.TB, spec string) Source {
 	t.Helper()
-	s, err := ParseSource(spec, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ParseSource(spec, 2, 3))
 	return s
 }
 
@@ -125,10 +123,7 @@ func TestWrongSources(t *testing.T) {
 		"rmat:20:16:0.5,0.5,0.01": "their sum at most 1",
 		"rmat:50:16:0.5,0.1,0.1":  "scale 50 is out of range",
 	} {
-		s, err := ParseSource(spec, 2, 3)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v, want %q", spec, s, err, want)
-		}
+		must.Fail(t, must.Err(ParseSource(spec, 2, 3)), want)
 	}
 }
 
@@ -138,17 +133,14 @@ func drawSource(t *rapid.T) Source {
 	scale, factor := rapid.IntRange(1, 10).Draw(t, "scale"), rapid.IntRange(1, 8).Draw(t, "edgefactor")
 	a := rapid.IntRange(1, oddsAll).Draw(t, "A")
 	b := rapid.IntRange(0, oddsAll-a).Draw(t, "B")
-	s, err := ParseSource(rapid.SampledFrom([]string{
+	s := must.Get(ParseSource(rapid.SampledFrom([]string{
 		fmt.Sprintf("kron:%d:%d", scale, factor),
 		rmatName(scale, factor, a, b, rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")),
 		fmt.Sprintf("uniform:%d:%d", size.Draw(t, "vertices"), size.Draw(t, "tuples")),
 		fmt.Sprintf("star:%d", size.Draw(t, "leaves")),
 		fmt.Sprintf("%s:%d", rapid.SampledFrom([]string{"path", "grid2d", "grid3d"}).Draw(t, "grid"),
 			rapid.Int64Range(1, 40).Draw(t, "side")),
-	}).Draw(t, "source"), 2, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}).Draw(t, "source"), 2, seed))
 	return s
 }
 
@@ -162,9 +154,7 @@ func TestAnyPartOfASourceIsThatPartOfTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSource(t)
 		whole := make([]Edge, s.Tuples())
-		if err := s.Generate(context.Background(), whole, 0, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(s.Generate(context.Background(), whole, 0, 1))
 		for _, e := range whole {
 			if u, v := e.Ends(); int64(max(u, v)) >= s.Vertices() {
 				t.Fatalf("%s of %d vertices has tuple %v", s.Name(), s.Vertices(), e)
@@ -172,9 +162,7 @@ func TestAnyPartOfASourceIsThatPartOfTheWhole(t *testing.T) {
 		}
 		first := rapid.Int64Range(0, s.Tuples()).Draw(t, "first")
 		part := make([]Edge, rapid.Int64Range(0, s.Tuples()-first).Draw(t, "count"))
-		if err := s.Generate(context.Background(), part, first, rapid.IntRange(0, 3).Draw(t, "threads")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(s.Generate(context.Background(), part, first, rapid.IntRange(0, 3).Draw(t, "threads")))
 		if !slices.Equal(part, whole[first:first+int64(len(part))]) {
 			t.Fatalf("%d tuples of %s from %d on differ from the list", len(part), s.Name(), first)
 		}
@@ -193,10 +181,7 @@ func TestGridsJoinNeighbors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		side := rapid.Int64Range(1, 7).Draw(t, "side")
 		kind := rapid.SampledFrom([]string{"path", "grid2d", "grid3d"}).Draw(t, "kind")
-		g, err := ParseSource(fmt.Sprintf("%s:%d", kind, side), 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(ParseSource(fmt.Sprintf("%s:%d", kind, side), 0, 0))
 		coordinates := func(v int64) (c [3]int64) {
 			for k := range c {
 				c[k], v = v%side, v/side
@@ -214,9 +199,7 @@ func TestGridsJoinNeighbors(t *testing.T) {
 			}
 		}
 		edges := make([]Edge, g.Tuples())
-		if err := g.Generate(context.Background(), edges, 0, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(g.Generate(context.Background(), edges, 0, 1))
 		var got []string
 		for _, e := range edges {
 			got = append(got, e.String())
@@ -236,15 +219,10 @@ func TestRMATFollowsItsOdds(t *testing.T) {
 		b := rapid.IntRange(0, oddsAll-a).Draw(t, "B")
 		c := rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")
 		k := Kronecker{rapid.IntRange(1, 20).Draw(t, "scale"), 4, 2, rapid.Uint64().Draw(t, "seed")}
-		r, err := ParseSource(rmatName(k.Scale, k.EdgeFactor, a, b, c), k.Seed1, k.Seed2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(ParseSource(rmatName(k.Scale, k.EdgeFactor, a, b, c), k.Seed1, k.Seed2))
 		first := rapid.Int64Range(0, r.Tuples()-8).Draw(t, "first")
 		var got [8]Edge
-		if err := r.Generate(context.Background(), got[:], first, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(r.Generate(context.Background(), got[:], first, 1))
 		g := newGenerator(k)
 		for i, e := range got {
 			stream := g.streamOf(first + int64(i))

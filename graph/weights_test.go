@@ -9,14 +9,14 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func weightsOf(t testing.TB, s Source, first, count int64, threads int) []float32 {
 	t.Helper()
 	weights := make([]float32, count)
-	if err := Weights(t.Context(), s, 2, 3, weights, first, threads); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Weights(t.Context(), s, 2, 3, weights, first, threads))
 	return weights
 }
 
@@ -110,10 +110,7 @@ func TestDistancesMatchTheReferenceBitForBit(t *testing.T) {
 		},
 	} {
 		k := Kronecker{scale, 16, 2, 3}
-		g, err := NewWeightedCSR(listOf(t, k), weightsOf(t, k, 0, k.Tuples(), 0), k.Vertices())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(NewWeightedCSR(listOf(t, k), weightsOf(t, k, 0, k.Tuples(), 0), k.Vertices()))
 		for root, want := range hashes {
 			_, distance, err := g.ShortestPaths(root)
 			if hash := hashOfFloats(distance); err != nil || hash != want {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -57,9 +58,7 @@ func TestConformance(t *testing.T) {
 func triangle(t *testing.T, e plugins.Engine) {
 	t.Helper()
 	tuples := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2), graph.MakeEdge(2, 0)}
-	if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Construct(t.Context(), plugins.Input{Tuples: tuples}))
 }
 
 func TestSearchChecksReportedTime(t *testing.T) {

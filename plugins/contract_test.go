@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func TestCheckOption(t *testing.T) {
@@ -59,9 +60,7 @@ func TestResolveFillsDefaultsAndNamesOptions(t *testing.T) {
 	if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "threads, alpha, sort, adjacency") {
 		t.Errorf("unknown option: %v", err)
 	}
-	if _, err = Resolve(nil, map[string]string{"a": ""}); err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("engine without options: %v", err)
-	}
+	must.Fail(t, must.Err(Resolve(nil, map[string]string{"a": ""})), "none")
 }
 
 func TestAMissingCountIsNotZero(t *testing.T) {
@@ -149,10 +148,7 @@ func TestSwitchOptionsDescribeARule(t *testing.T) {
 }
 
 func TestLimitsAreDocumented(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "docs", "writing-an-engine.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("..", "docs", "writing-an-engine.md")))
 	_, table, _ := strings.Cut(string(data), "## Limits of answers")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for _, want := range []string{

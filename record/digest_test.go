@@ -15,21 +15,18 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func edit(t *testing.T, path string, change func(string) string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(change(read(t, path))), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(path, []byte(change(read(t, path))), 0o666))
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))
 	return string(data)
 }
 
@@ -192,13 +189,8 @@ func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 	s.addRoots(t, 2)
 	s.finish(t) // result.json is older than the journal from now on
 	edit(t, journalOf(s), func(text string) string { return text + `{"engine":"one","sca` })
-	if _, err := s.Finish(); err == nil || !strings.Contains(err.Error(), "has more lines than the run wrote") {
-		t.Errorf("a line was added during the run: %v", err)
-	}
-	resumed, err := Resume(s.Dir(), someSoftware, someMachine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Fail(t, must.Err(s.Finish()), "has more lines than the run wrote")
+	resumed := must.Get(Resume(s.Dir(), someSoftware, someMachine))
 	defer resumed.Close()
 	resumed.append(t, rootEntry(2))
 	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || r.Checksummed() {

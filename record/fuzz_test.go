@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // Each of these runs for as long as wanted: go test ./record -run '^$' -fuzz FuzzJournal -fuzztime 10m
@@ -18,10 +20,7 @@ func FuzzJournal(f *testing.F) {
 	for _, entries := range [][]Entry{official[:7], append(official[:4:4], official[68])} {
 		text := ""
 		for _, e := range entries {
-			line, err := json.Marshal(e)
-			if err != nil {
-				f.Fatal(err)
-			}
+			line := must.Get(json.Marshal(e))
 			text += string(line) + "\n"
 		}
 		f.Add([]byte(text))
@@ -65,19 +64,12 @@ func FuzzJournal(f *testing.F) {
 func FuzzRecord(f *testing.F) {
 	dir := f.TempDir()
 	write := func(name string, data []byte) error { return os.WriteFile(filepath.Join(dir, name), data, 0o600) }
-	s, err := Create(filepath.Join(dir, "seed"), NewManifest(nil, somePlan(), someSoftware, someMachine))
-	if err != nil {
-		f.Fatal(err)
-	}
-	if _, err := s.Finish(); err != nil {
-		f.Fatal(err)
-	}
+	s := must.Get(Create(filepath.Join(dir, "seed"), NewManifest(nil, somePlan(), someSoftware, someMachine)))
+	must.Get(s.Finish())
 	s.Close()
 	var seed [3][]byte
 	for i, name := range []string{ManifestFile, JournalFile, ResultFile} {
-		if seed[i], err = os.ReadFile(filepath.Join(s.Dir(), name)); err != nil {
-			f.Fatal(err)
-		}
+		seed[i] = must.Get(os.ReadFile(filepath.Join(s.Dir(), name)))
 	}
 	f.Add(seed[0], seed[1], seed[2])
 	f.Add(seed[0], seed[1], []byte(nil))

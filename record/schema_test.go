@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
@@ -42,16 +43,11 @@ type definition struct {
 
 func definitions(t *testing.T) map[string]definition {
 	t.Helper()
-	data, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(schemaFile))
 	var schema struct {
 		Defs map[string]definition `json:"$defs"`
 	}
-	if err := json.Unmarshal(data, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal(data, &schema))
 	return schema.Defs
 }
 
@@ -206,15 +202,10 @@ func compiled(t *testing.T) map[string]*jsonschema.Schema {
 	c.AssertFormat()
 	all := map[string]*jsonschema.Schema{}
 	for file, def := range map[string]string{ManifestFile: "manifest", JournalFile: "entry", ResultFile: "result"} {
-		s, err := c.Compile(schemaFile + "#/$defs/" + def)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(c.Compile(schemaFile + "#/$defs/" + def))
 		all[file] = s
 	}
-	if _, err := c.Compile(schemaFile); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Compile(schemaFile))
 	return all
 }
 
@@ -247,10 +238,7 @@ func checkDirectory(t *testing.T, schemas map[string]*jsonschema.Schema, dir str
 // Records of earlier versions match the schema and are read.
 func TestCommittedRecordsAreRead(t *testing.T) {
 	schemas := compiled(t)
-	folders, err := Runs(resultsFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Get(Runs(resultsFolder))
 	values, searches, confirmed := 0, 0, 0
 	for _, dir := range folders {
 		values += checkDirectory(t, schemas, dir)
@@ -276,10 +264,7 @@ func TestCommittedRecordsAreRead(t *testing.T) {
 func TestWrittenFilesMatchSchema(t *testing.T) {
 	m, entries := officialRun()
 	m.Machine = fullMachine
-	s, err := Create(t.TempDir(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Create(t.TempDir(), m))
 	energy := tenSeconds(meteredAs("node on n1", "ipmi", power.Node, 100, 50))
 	energy.Meters[0].Meter.Host, energy.Meters[0].Clock = "n1", &power.Clock{Offset: -1, Drift: -1e-6, Error: 1}
 	s.append(t, entries[1:68]...)

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func TestSoftwareOf(t *testing.T) {
@@ -92,10 +94,7 @@ func TestManifestHasEnvironment(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "8GiB")
 	s := newStore(t)
 	s.Close()
-	r, err := Load(s.Dir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Load(s.Dir()))
 	if r.Environment["GOMEMLIMIT"] != "8GiB" {
 		t.Errorf("environment %v", r.Environment)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/regular"
 	"github.com/tepsbench/teps/machine"
 )
@@ -26,9 +27,7 @@ var (
 )
 
 func init() { // property tests draw the same cases in every run; -rapid.seed=0 draws others
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
+	must.Do(flag.Set("rapid.seed", "500"))
 }
 
 func somePlan() Plan {
@@ -40,11 +39,8 @@ func somePlan() Plan {
 
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := Create(filepath.Join(t.TempDir(), "run"),
-		NewManifest([]string{"teps", "run"}, somePlan(), someSoftware, someMachine))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Create(filepath.Join(t.TempDir(), "run"),
+		NewManifest([]string{"teps", "run"}, somePlan(), someSoftware, someMachine)))
 	t.Cleanup(func() { s.Close() })
 	k := somePlan().Recipe(6)
 	s.append(t, Entry{GraphID: six, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64}})
@@ -54,9 +50,7 @@ func newStore(t *testing.T) *Store {
 func (s *Store) append(t *testing.T, entries ...Entry) {
 	t.Helper()
 	for _, e := range entries {
-		if err := s.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(s.Append(e))
 	}
 }
 
@@ -75,9 +69,7 @@ func rootEntry(i int) Entry {
 // finish writes the result, closes the store and returns its directory.
 func (s *Store) finish(t *testing.T) string {
 	t.Helper()
-	if _, err := s.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Finish())
 	s.Close()
 	return s.Dir()
 }
@@ -100,10 +92,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 				r.Runs[0].State != Interrupted || r.ID != s.Manifest().ID || r.Started != s.Manifest().Started {
 				t.Fatalf("load: error %v, %+v; want an interrupted run with the 2 whole lines", err, r)
 			}
-			resumed, err := Resume(s.Dir(), someSoftware, someMachine)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resumed := must.Get(Resume(s.Dir(), someSoftware, someMachine))
 			defer resumed.Close()
 			notes := strings.Join(resumed.Resumed(), "; ")
 			if !regexp.MustCompile(`^resumed after 2 of 64 searches of engine one at scale 6, journaled at 20.*Z; ` +
@@ -123,9 +112,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	for _, name := range []string{ManifestFile, JournalFile, ResultFile} {
 		dir := finishedRun(t)
 		path := filepath.Join(dir, name)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Remove(path))
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			t.Skip(err)
 		}
@@ -166,9 +153,7 @@ func TestLoadRejectsDamagedRecordsInALine(t *testing.T) {
 	}
 	s := newStore(t)
 	os.Remove(journalOf(s))
-	if _, err := Load(s.Dir()); err == nil || !strings.Contains(err.Error(), "restore the file") {
-		t.Errorf("a record without a journal: %v", err)
-	}
+	must.Fail(t, must.Err(Load(s.Dir())), "restore the file")
 	for _, dir := range []string{t.TempDir(), filepath.Join(s.Dir(), ManifestFile)} {
 		if _, err := Load(dir); !errors.Is(err, ErrUsage) {
 			t.Errorf("%s: %v, want ErrUsage", dir, err)
@@ -223,9 +208,7 @@ func TestCreateInOtherDirectories(t *testing.T) {
 	for path, content := range map[string]string{
 		file: "", filepath.Join(begun, JournalFile): "", filepath.Join(lost, JournalFile): "{}\n",
 	} {
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(path, []byte(content), 0o666))
 	}
 	for _, dir := range []string{file, filepath.Join(file, "run"), lost} {
 		if _, err := Create(dir, Manifest{}); !errors.Is(err, ErrUsage) ||
@@ -248,9 +231,7 @@ func TestDiscard(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		s := newStore(t)
 		if foreign {
-			if err := os.WriteFile(filepath.Join(s.Dir(), "notes"), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(filepath.Join(s.Dir(), "notes"), nil, 0o666))
 		}
 		s.Discard()
 		if _, err := os.Stat(s.Dir()); os.IsNotExist(err) == foreign {
@@ -265,18 +246,12 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	before := read(t, journalOf(s))
 	// A limit of the length of files, like a full disk, ends a write after some of its bytes.
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 	shorter := limit
 	shorter.Cur = uint64(len(before)) + 10
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &shorter); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &shorter))
 	err := s.Append(Entry{Engine: "one", GraphID: six, Root: &RootRecord{Index: 2}})
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	if !errors.Is(err, ErrNotWritten) || !strings.Contains(err.Error(), "resume the run") {
 		t.Errorf("full disk: %v; want ErrNotWritten that says to resume", err)
 	}
@@ -292,9 +267,7 @@ func TestWriteFileReplacesWholeFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	for _, content := range []string{"one", "two, longer"} {
-		if err := WriteFile(path, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(WriteFile(path, []byte(content)))
 		if got := read(t, path); got != content {
 			t.Errorf("got %q, want %q", got, content)
 		}
@@ -313,12 +286,8 @@ func TestRunsFindsNestedDirectories(t *testing.T) {
 	put := func(path, content string) {
 		t.Helper()
 		path = filepath.Join(store, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(os.WriteFile(path, []byte(content), 0o666))
 	}
 	put("b/run.json", "{}")
 	put("a/deep/er/run.json", "{}")
@@ -327,10 +296,7 @@ func TestRunsFindsNestedDirectories(t *testing.T) {
 	put("begun/roots.jsonl", "")           // killed at its start
 	put("other/result.txt", "")
 	put(".discarded/run.json", "{}")
-	folders, err := Runs(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Get(Runs(store))
 	want := []string{"a/deep/er", "a/deep/er/inside", "b", "lost"}
 	for i := range want {
 		want[i] = filepath.Join(store, filepath.FromSlash(want[i]))

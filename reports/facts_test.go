@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -99,9 +100,6 @@ func TestDisturbedSearches(t *testing.T) {
 // all is a report of everything.
 func all(t *testing.T, records ...record.Result) Report {
 	t.Helper()
-	r, err := New(nil, records...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(nil, records...))
 	return r
 }

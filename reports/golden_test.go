@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
@@ -71,10 +72,7 @@ func TestModelIsAsItWas(t *testing.T) {
 		dump(&b, VariantTable(r.Variants()), VariantTable(Sorted(r.Variants())))
 		samples.Golden(t, name, b.String())
 	}
-	references, err := References("habr-2014", "bisson-2014")
-	if err != nil {
-		t.Fatal(err)
-	}
+	references := must.Get(References("habr-2014", "bisson-2014"))
 	var b strings.Builder
 	dump(&b, Report{References: references}.ReferenceTable())
 	samples.Golden(t, "references", b.String())

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
@@ -38,10 +39,7 @@ func TestMissingNumbersAreShownAsMissing(t *testing.T) {
 }
 
 func TestDocumentationSaysHowWidePlotsAre(t *testing.T) {
-	docs, err := os.ReadFile("../docs/reports.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(os.ReadFile("../docs/reports.md"))
 	if want := fmt.Sprintf("%v inches wide", FigureWidth); !strings.Contains(string(docs), want) {
 		t.Errorf("docs/reports.md does not say that plots are %s", want)
 	}

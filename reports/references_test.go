@@ -13,14 +13,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func references(t *testing.T, names ...string) []Reference {
 	t.Helper()
-	all, err := References(names...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(References(names...))
 	return all
 }
 
@@ -87,10 +86,7 @@ func transcribed(r ReferenceRow) string {
 
 // Every number of the references is that of a transcription of the publications, which quotes the row or the sentence.
 func TestReferencesHaveThePublishedNumbers(t *testing.T) {
-	text, err := os.ReadFile("testdata/published-rates.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/published-rates.txt"))
 	var want, got []string
 	quoted := map[string]bool{}
 	for line := range strings.Lines(string(text)) {

@@ -15,6 +15,7 @@ import (
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/harness"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -83,10 +84,7 @@ func (w wrong) Search(ctx context.Context, root graph.Vertex, parent []graph.Ver
 
 func prepared(t *testing.T, host harness.Host, s Sweep, dir string) *Schedule {
 	t.Helper()
-	out, err := Prepare(t.Context(), host, s, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(Prepare(t.Context(), host, s, dir))
 	return out
 }
 
@@ -94,9 +92,7 @@ func prepared(t *testing.T, host harness.Host, s Sweep, dir string) *Schedule {
 func measured(t *testing.T, s *Schedule, host harness.Host) (begun []string) {
 	t.Helper()
 	begin := func(j *Job, _, _ int) { begun = append(begun, describe(j)) }
-	if err := s.Run(t.Context(), host, []string{"teps", "sweep"}, silent{}, begin); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(s.Run(t.Context(), host, []string{"teps", "sweep"}, silent{}, begin))
 	return begun
 }
 
@@ -124,10 +120,7 @@ func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 		t.Errorf("begun: %v", begun)
 	}
 	for _, j := range s.Jobs {
-		r, err := record.Load(filepath.Join(dir, j.Folder))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(record.Load(filepath.Join(dir, j.Folder)))
 		if run := r.Runs[0]; j.State != Done || !run.Valid || len(run.Roots) != 4 || run.Sessions != 1 || run.Graph == nil ||
 			run.Engine.Options["threads"] != j.Engine().Options["threads"] {
 			t.Errorf("%s: state %s, record %+v", describe(j), j.State, run)
@@ -161,9 +154,9 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 	s := prepared(t, host, someSweep(), dir)
 	for i, files := range [][]string{{}, {record.JournalFile}, {record.ManifestFile, record.JournalFile}} {
 		path := filepath.Join(dir, s.Jobs[6+i].Folder)
-		must(t, os.MkdirAll(path, 0o777))
+		must.Do(os.MkdirAll(path, 0o777))
 		for _, name := range files {
-			must(t, os.WriteFile(filepath.Join(path, name), nil, 0o666))
+			must.Do(os.WriteFile(filepath.Join(path, name), nil, 0o666))
 		}
 	}
 	s = prepared(t, host, someSweep(), dir)
@@ -178,13 +171,6 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 		if r, err := record.Load(filepath.Join(dir, j.Folder)); err != nil || r.Runs[0].Sessions != 1 {
 			t.Errorf("%s was not measured in one piece: %v", j.Folder, err)
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -222,7 +208,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 		t.Errorf("states: %v", n)
 	}
 	for _, j := range s.Bad() {
-		must(t, os.RemoveAll(filepath.Join(dir, j.Folder)))
+		must.Do(os.RemoveAll(filepath.Join(dir, j.Folder)))
 	}
 	s = prepared(t, host, someSweep(), dir)
 	begun := measured(t, s, host)
@@ -231,7 +217,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	}
 	// An unreadable record is kept, too.
 	path := filepath.Join(dir, s.Jobs[0].Folder)
-	must(t, os.WriteFile(filepath.Join(path, record.ManifestFile), []byte("{torn"), 0o666))
+	must.Do(os.WriteFile(filepath.Join(path, record.ManifestFile), []byte("{torn"), 0o666))
 	s = prepared(t, host, someSweep(), dir)
 	if n := states(s); n[Done] != 11 || n[Unreadable] != 1 || len(measured(t, s, host)) != 0 ||
 		!strings.Contains(s.Jobs[0].Reason, "remove "+path+" to measure it again") {
@@ -243,14 +229,11 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 	dir, host := t.TempDir(), &inside{}
 	first, second := prepared(t, host, someSweep(), dir), prepared(t, host, someSweep(), dir)
 	var refusal error
-	err := first.Run(t.Context(), host, nil, silent{}, func(_ *Job, n, _ int) {
+	must.Do(first.Run(t.Context(), host, nil, silent{}, func(_ *Job, n, _ int) {
 		if n == 2 {
 			refusal = second.Run(t.Context(), host, nil, silent{}, ignore)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if !errors.Is(refusal, record.ErrUsage) || !strings.Contains(refusal.Error(), "another sweep is writing to "+dir) {
 		t.Errorf("the second sweep: %v", refusal)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 )
@@ -37,9 +38,7 @@ func someSweep() Sweep {
 }
 
 func init() { // property tests draw the same cases in every run; -rapid.seed=0 draws others
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
+	must.Do(flag.Set("rapid.seed", "500"))
 }
 
 // describe is a job in a few letters.
@@ -99,9 +98,7 @@ func TestCheckRefusesImpossibleSweeps(t *testing.T) {
 func TestFolderIdentifiesTheMeasurement(t *testing.T) {
 	first := func() *Job { return someSweep().jobs()[0] }
 	folder := func(j *Job, version string, software record.Software, machine machine.Machine) string {
-		if err := j.name(version, software, machine); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(j.name(version, software, machine))
 		return j.Folder
 	}
 	base := folder(first(), "1", someSoftware, someMachine)
@@ -153,9 +150,7 @@ func TestFolderNamesAreValidOnAnySystem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := someSweep().jobs()[0]
 		j.Plan.Engines[0].Name = rapid.String().Draw(t, "name")
-		if err := j.name("1", someSoftware, someMachine); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(j.name("1", someSoftware, someMachine))
 		if len(j.Folder) > 100 || !regexp.MustCompile(`^s[a-zA-Z0-9_=.-]*$`).MatchString(j.Folder) {
 			t.Fatalf("%q is the folder of %q", j.Folder, j.Plan.Engines[0].Name)
 		}

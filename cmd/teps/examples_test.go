@@ -6,7 +6,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,15 +17,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 )
 
 // TestExamplesInHelpWork runs the examples in the help of every command, on small graphs and for a short time.
 func TestExamplesInHelpWork(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())
 	library := compileLibrary(t, `#include "../../examples/openmp/mine.c"`, "-fopenmp")
 	work := t.TempDir()
 	t.Chdir(work)
@@ -39,9 +36,7 @@ func TestExamplesInHelpWork(t *testing.T) {
 		"roads.mtx.gz": "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
 		"threads.yaml": "engines: [{name: cpu, set: {threads: [1, 2]}}]\nscales: 6\nroots: 2\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(text), 0o666))
 	}
 	succeed(t, exec.Command("cp", library, "."))
 	if _, stderr, code := small(t, "run --engine cpu,one=cpu --roots 24 --out results/a"); code != exitValid {
@@ -82,15 +77,11 @@ func copyRun(t *testing.T, from, to string, number int) {
 	t.Helper()
 	plan, err := os.ReadFile(filepath.Join(from, record.ManifestFile))
 	journal, missing := os.ReadFile(filepath.Join(from, record.JournalFile))
-	if err := errors.Join(err, missing, os.MkdirAll(to, 0o777)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err, missing, os.MkdirAll(to, 0o777))
 	plan = bytes.Replace(plan, []byte(`"id": "`), fmt.Appendf(nil, `"id": "%d-`, number), 1)
 	journal = digest.ReplaceAll(journal, nil)
 	err = os.WriteFile(filepath.Join(to, record.ManifestFile), plan, 0o666)
-	if err := errors.Join(err, os.WriteFile(filepath.Join(to, record.JournalFile), journal, 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err, os.WriteFile(filepath.Join(to, record.JournalFile), journal, 0o666))
 }
 
 var (

@@ -18,6 +18,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // TestMain makes this test binary the command teps, and the programs that it starts, by the name of the process.
@@ -45,14 +47,8 @@ func (m stoppable) Run() int {
 
 // TestScripts runs the command as a user would; each script is one file of testdata/script.
 func TestScripts(t *testing.T) {
-	device, err := exec.LookPath("teps-host-test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker, err := exec.LookPath("teps-engine-maker")
-	if err != nil {
-		t.Fatal(err)
-	}
+	device := must.Get(exec.LookPath("teps-host-test"))
+	maker := must.Get(exec.LookPath("teps-engine-maker"))
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -25,10 +26,7 @@ import (
 // is this test binary under the name that testscript.Main has given it.
 func teps(t *testing.T, args ...string) (*exec.Cmd, string) {
 	t.Helper()
-	program, err := exec.LookPath("teps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("teps"))
 	temp := shortTemp(t)
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
@@ -38,10 +36,7 @@ func teps(t *testing.T, args ...string) (*exec.Cmd, string) {
 // shortTemp is a temp folder whose name is short enough for the sockets of engines; that of T.TempDir is not.
 func shortTemp(t *testing.T) string {
 	t.Helper()
-	temp, err := os.MkdirTemp("/tmp", "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	temp := must.Get(os.MkdirTemp("/tmp", "t"))
 	t.Cleanup(func() { os.RemoveAll(temp) })
 	return temp
 }
@@ -60,9 +55,7 @@ func writeProgram(t *testing.T, path, text string) {
 	syscall.ForkLock.RLock()
 	err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o777)
 	syscall.ForkLock.RUnlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 }
 
 // children lists the processes that were started by pid.
@@ -103,10 +96,7 @@ func succeed(t *testing.T, cmd *exec.Cmd) []byte {
 // loaded returns the record in a folder.
 func loaded(t *testing.T, dir string) record.Result {
 	t.Helper()
-	r, err := record.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(record.Load(dir))
 	return r
 }
 
@@ -124,9 +114,7 @@ func waitFor(t *testing.T, what string, f func() bool) {
 // startRun starts a run and waits for some searches. It returns the processes of its engines.
 func startRun(t *testing.T, cmd *exec.Cmd, dir string) []int {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(cmd.Start())
 	waitFor(t, "some roots", func() bool { return rootsIn(dir) >= 20 })
 	waitFor(t, "the engine", func() bool { return len(children(cmd.Process.Pid)) > 0 })
 	return children(cmd.Process.Pid)
@@ -229,14 +217,9 @@ func TestSignalsEndCommandsThatWait(t *testing.T) {
 			cmd, temp := teps(t, args...)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
-			unread, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			unread := must.Get(cmd.StdoutPipe())
 			defer unread.Close()
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(cmd.Start())
 			waits := slices.Contains(args, asleep)
 			if waits {
 				waitFor(t, "the engine", func() bool { return len(children(cmd.Process.Pid)) > 0 })
@@ -296,13 +279,8 @@ func TestClosedStandardOutputEndsQuietly(t *testing.T) {
 	cmd, _ := teps(t, "generate", "--scale", "18")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pipe := must.Get(cmd.StdoutPipe())
+	must.Do(cmd.Start())
 	io.CopyN(io.Discard, pipe, 1000)
 	pipe.Close()
 	cmd.Wait()
@@ -327,9 +305,7 @@ func TestALimitedAddressSpaceIsRefusedInALine(t *testing.T) {
 
 func TestPathsOfEnginesMayHaveSeparators(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a:b,c=d:threads=2")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Mkdir(dir, 0o777))
 	engine := filepath.Join(dir, "teps-engine-odd:1")
 	cmd, _ := teps(t, "run", "--engine", `"`+engine+`:threads=1","two=`+engine+`"`, "--scale", "6", "--roots", "2",
 		"--out", filepath.Join(dir, "run"))

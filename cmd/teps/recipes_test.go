@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // The batch script runs and resumes, and what the checks of ReFrame and JUBE look for is in its output.
@@ -17,10 +19,7 @@ func TestRecipes(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}
-	program, err := exec.LookPath("teps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("teps"))
 	out := filepath.Join(t.TempDir(), "run")
 	batch := func(arguments ...string) string {
 		cmd := exec.Command("bash", append([]string{"../../recipes/teps.sbatch"}, arguments...)...)
@@ -39,10 +38,7 @@ func TestRecipes(t *testing.T) {
 		"reframe.py": `r"\^(.*?: .*?)"`, "jube.xml": `<pattern name="\w+" type="float">(.*?)</pattern>`,
 	}
 	for file, pattern := range checks {
-		recipe, err := os.ReadFile("../../recipes/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		recipe := must.Get(os.ReadFile("../../recipes/" + file))
 		found := regexp.MustCompile(pattern).FindAllStringSubmatch(string(recipe), -1)
 		for _, one := range found {
 			if !regexp.MustCompile("(?m)^" + strings.ReplaceAll(one[1], "${jube_pat_fp}", `\S+`)).MatchString(text) {

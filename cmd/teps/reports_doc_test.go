@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // reportsOf returns the commands "teps report" of a document, each with the file of its --out. Their paths are relative
@@ -19,10 +20,7 @@ import (
 func reportsOf(t *testing.T, document string, minimum int) map[string]string {
 	t.Helper()
 	t.Chdir("../..")
-	text, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(document))
 	commands := map[string]string{}
 	command := regexp.MustCompile(`(?m)^(?:\./)?teps (report .*?)(?: --out (\S+))?$`)
 	for _, c := range command.FindAllStringSubmatch(string(text), -1) {
@@ -68,16 +66,11 @@ func TestPicturesAreWhatTheirCommandsDraw(t *testing.T) {
 			}
 			drawn, err := os.ReadFile(got)
 			committed, missing := os.ReadFile(want)
-			if err := errors.Join(err, missing); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(err, missing)
 			sameDrawing(t, drawn, committed)
 		})
 	}
-	files, err := filepath.Glob("docs/images/*.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("docs/images/*.svg"))
 	for _, file := range files {
 		if !made[file] {
 			t.Errorf("no command of docs/images/README.md makes %s", file)

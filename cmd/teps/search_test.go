@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // The file's labels have gaps and do not begin at 0.
 func TestSearchWritesLabelsOfTheFile(t *testing.T) {
 	work := t.TempDir()
 	file, out := filepath.Join(work, "gaps.el"), filepath.Join(work, "new", "out.txt")
-	if err := os.WriteFile(file, []byte("1000000007 20\n20 3000000\n9 8\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(file, []byte("1000000007 20\n20 3000000\n9 8\n"), 0o666))
 	if e := run(t, "search", file, "--root", "3000000", "--out", out); e.code != exitValid || e.stdout != "" {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
@@ -37,9 +36,7 @@ func TestSearchWritesLabelsOfTheFile(t *testing.T) {
 
 func TestSearchReadsWeights(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.wel")
-	if err := os.WriteFile(file, []byte("10 20 0.5\n20 30 1.25\n30 10 4\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(file, []byte("10 20 0.5\n20 30 1.25\n30 10 4\n"), 0o666))
 	e := run(t, "search", file, "--root", "10", "--kernel", "sssp", "--engine", "serial")
 	if want := "10 10 0\n20 10 0.5\n30 20 1.75\n"; e.code != exitValid || e.stdout != want {
 		t.Errorf("exit code %d, got:\n%swant:\n%s%s", e.code, e.stdout, want, e.stderr)
@@ -55,12 +52,8 @@ func TestSearchWritesShortestPaths(t *testing.T) {
 	}
 	k := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges, weights := make([]graph.Edge, k.Tuples()), make([]float32, k.Tuples())
-	if err := k.Generate(t.Context(), edges, 0, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := graph.Weights(t.Context(), k, 0, 0, weights, 0, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(k.Generate(t.Context(), edges, 0, 1))
+	must.Do(graph.Weights(t.Context(), k, 0, 0, weights, 0, 1))
 	rows, _ := graph.NewWeightedCSR(edges, weights, k.Vertices())
 	_, distance, _ := rows.ShortestPaths(458)
 	for _, line := range lines {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 var long = flag.Bool("long", false, "long tests: 20 kills of a sweep, all cases of conformance")
@@ -27,10 +29,7 @@ var long = flag.Bool("long", false, "long tests: 20 kills of a sweep, all cases 
 // only runs and its lock.
 func recordsIn(t *testing.T, store string) map[string]string {
 	t.Helper()
-	list, err := os.ReadDir(store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(os.ReadDir(store))
 	all := map[string]string{}
 	for _, f := range list {
 		if f.Name() == ".lock" {
@@ -69,9 +68,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "sweep.yaml")
 		text := fmt.Sprintf("store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\n"+
 			"scales: 6-7\nrepeats: %d\nroots: 6\n", store, repeats)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
@@ -91,9 +88,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 		cmd, _ := teps(t, "sweep", "--quiet", file)
 		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 		cells := entriesIn(store)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmd.Start())
 		// There are 12 runs for each kill. It waits for up to 7, and then for the time that 4 more take, or until they are
 		// there, so that the sweep is still running on a machine of any speed.
 		cells = min(cells+random.IntN(8), 6*repeats)
@@ -130,10 +125,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 // TestSweepsDocumentWorks writes the files of docs/sweeps.md, makes a dry run of each, and runs the shell block.
 func TestSweepsDocumentWorks(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "sweeps.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "sweeps.md")))
 	cmd, _ := teps(t, "--version")
 	work := t.TempDir()
 	do := func(shell string) string {
@@ -150,9 +142,7 @@ func TestSweepsDocumentWorks(t *testing.T) {
 	for _, block := range yaml.FindAllStringSubmatch(string(page), -1) {
 		files++
 		text := strings.Replace(block[2], "repeats: 2", "repeats: 1", 1) // to take half the time
-		if err := os.WriteFile(filepath.Join(work, block[1]), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(work, block[1]), []byte(text), 0o666))
 		out := do("teps sweep " + block[1] + " --dry-run")
 		if block[1] == "partitions.yaml" && !strings.Contains(out, "42 of 42 runs to do") {
 			t.Errorf("the dry run of %s prints\n%s", block[1], out)
@@ -174,10 +164,7 @@ func TestSweepsDocumentWorks(t *testing.T) {
 	// Engines that are built without CUDA describe themselves, so that their options are checked.
 	build := exec.Command("go", "build", "-o", work+"/", "../teps-engine-cuda", "../teps-engine-cuda-literature")
 	succeed(t, build)
-	literature, err := filepath.Abs("../../docs/literature.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	literature := must.Get(filepath.Abs("../../docs/literature.yaml"))
 	if out := do("teps sweep " + literature + " --dry-run"); !strings.Contains(out, "19 of 77 runs to do") {
 		t.Errorf("the dry run of %s prints\n%s", literature, out)
 	}
@@ -199,9 +186,7 @@ func TestSweepsDocumentWorks(t *testing.T) {
 func TestASweepFileMayBeAnything(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Mkfifo(pipe, 0o600))
 	cases := map[string]string{pipe: "a pipe", "/dev/zero": "a device", dir: "a directory"}
 	for name, text := range map[string][2]string{
 		"large":    {"# " + strings.Repeat("x", maxSweepFile), "too large"},
@@ -212,9 +197,7 @@ func TestASweepFileMayBeAnything(t *testing.T) {
 		"binary":   {"\x00\xff\xfe", ": "},
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text[0]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(path, []byte(text[0]), 0o600))
 		cases[path] = text[1]
 	}
 	for path, want := range cases {

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // section is a part of a page under one heading, with its shell blocks.
@@ -41,22 +43,14 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 		t.Skip("builds teps and engines")
 	}
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/writing-an-engine.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/writing-an-engine.md"))
 	parts := sections(string(page))
 	if len(parts) != 4 {
 		t.Fatalf("want shell blocks for installing and three languages, found %d sections", len(parts))
 	}
-	repository, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	repository := must.Get(filepath.Abs("../.."))
 	work := t.TempDir()
-	if err := os.Symlink(repository, filepath.Join(work, "teps")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Symlink(repository, filepath.Join(work, "teps")))
 	for i, needed := range []string{
 		"go version", "make --version && cc --version", "make --version && protoc --version && openssl version && " +
 			"/usr/bin/python3 -c 'import numpy, grpc, google.protobuf'",
@@ -101,10 +95,7 @@ func someCases() []string {
 // TestMinimalEnginesAreShort holds the examples to what a newcomer must write or understand.
 func TestMinimalEnginesAreShort(t *testing.T) {
 	for file, limit := range map[string]int{"go/main.go": 75, "c/mine.c": 120} {
-		data, err := os.ReadFile(filepath.Join("../../examples", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join("../../examples", file)))
 		if n := strings.Count(string(data), "\n"); n > limit {
 			t.Errorf("%s has %d lines, want at most %d", file, n, limit)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 var (
@@ -34,15 +35,11 @@ func BenchmarkRead(b *testing.B) {
 					info, err = os.Stat(name)
 				}
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(err)
 			b.SetBytes(info.Size())
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Load(context.Background(), name, Options{SHA256: *benchSHA}); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(Load(context.Background(), name, Options{SHA256: *benchSHA}))
 			}
 			b.ReportMetric(float64(g.Tuples())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mtuples/s")
 		})

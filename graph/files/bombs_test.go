@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tepsbench/teps/graph/files/internal/osmpb"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // zipped returns parts as one compressed file. That of .window needs more memory than readers give it.
@@ -34,13 +35,9 @@ func zipped(t *testing.T, compression string, parts ...string) string {
 		w, _ = zstd.NewWriter(&out, zstd.WithWindowSize(256<<20))
 	}
 	for _, part := range parts {
-		if _, err := io.WriteString(w, part); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(w, part))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(w.Close())
 	return out.String()
 }
 

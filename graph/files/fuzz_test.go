@@ -16,6 +16,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/files/internal/osmpb"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // fuzzReader reads any bytes in a format: in blocks of the usual size, and in small ones on several threads, which must
@@ -133,10 +134,7 @@ func osmBlob(kind string, blob *osmpb.Blob) string {
 }
 
 func marshal(m proto.Message) []byte {
-	data, err := proto.Marshal(m)
-	if err != nil {
-		panic(err)
-	}
+	data := must.Get(proto.Marshal(m))
 	return data
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // testdata/gapbs has what the converter of GAPBS (commit b5e3e19) made of small.el, a list of random tuples:
@@ -21,15 +23,10 @@ import (
 func TestFilesOfGAPBS(t *testing.T) {
 	// GAPBS drops self-loops and duplicates.
 	directed, undirected := map[[2]int64]bool{}, map[[2]int64]bool{}
-	text, err := os.ReadFile("testdata/gapbs/small.el")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/gapbs/small.el"))
 	for line := range strings.Lines(string(text)) {
 		var u, v int64
-		if _, err := fmt.Sscan(line, &u, &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(line, &u, &v))
 		if u != v {
 			directed[[2]int64{u, v}] = true
 			undirected[[2]int64{min(u, v), max(u, v)}] = true
@@ -59,14 +56,9 @@ func TestFilesOfGAPBS(t *testing.T) {
 // The undirected .sg that teps writes is the one of GAPBS, byte for byte, for graphs without self-loops and duplicates.
 func TestWriteSGAsGAPBSDoes(t *testing.T) {
 	want := "testdata/gapbs/undirected.sg"
-	g, err := Load(context.Background(), want, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(Load(context.Background(), want, Options{}))
 	name := filepath.Join(t.TempDir(), "a.sg")
-	if err := Write(context.Background(), name, g, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Write(context.Background(), name, g, nil))
 	a, errA := os.ReadFile(want)
 	b, errB := os.ReadFile(name)
 	if errA != nil || errB != nil || !slices.Equal(a, b) {

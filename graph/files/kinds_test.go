@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // utf16 returns ASCII text in UTF-16.
@@ -201,10 +203,7 @@ func TestKindsOfFiles(t *testing.T) {
 
 func unBase64(t *testing.T, text string) string {
 	t.Helper()
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(base64.StdEncoding.DecodeString(text))
 	return string(data)
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 var export = flag.String("files.export", "", "directory for edge lists of the graphs in testdata/levels.txt")
@@ -24,10 +25,7 @@ const meshes = "/usr/share/doc/libmetis-dev/examples/graphs/"
 // TestLevelsOfRealGraphs searches roads, meshes and dependencies of packages. .ci/graphs compares the numbers in
 // testdata/levels.txt with those of networkx.
 func TestLevelsOfRealGraphs(t *testing.T) {
-	file, err := os.Open("testdata/levels.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open("testdata/levels.txt"))
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "#") {
@@ -36,9 +34,7 @@ func TestLevelsOfRealGraphs(t *testing.T) {
 		var name string
 		var vertices, tuples, reached, levels int64
 		var root uint64
-		if _, err := fmt.Sscan(lines.Text(), &name, &vertices, &tuples, &root, &reached, &levels); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(lines.Text(), &name, &vertices, &tuples, &root, &reached, &levels))
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("testdata", name)
 			switch {
@@ -50,10 +46,7 @@ func TestLevelsOfRealGraphs(t *testing.T) {
 					t.Skip("needs libmetis-doc of Debian")
 				}
 			}
-			g, err := Load(context.Background(), path, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(Load(context.Background(), path, Options{}))
 			if g.Vertices() != vertices || g.Tuples() != tuples {
 				t.Errorf("%d vertices and %d tuples, want %d and %d", g.Vertices(), g.Tuples(), vertices, tuples)
 			}
@@ -72,9 +65,7 @@ func TestLevelsOfRealGraphs(t *testing.T) {
 				t.Errorf("%d vertices in %d levels from %d, want %d in %d", gotReached, gotLevels, root, reached, levels)
 			}
 			if *export != "" {
-				if err := Write(context.Background(), filepath.Join(*export, name+".el"), g, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(Write(context.Background(), filepath.Join(*export, name+".el"), g, nil))
 			}
 		})
 	}
@@ -83,13 +74,7 @@ func TestLevelsOfRealGraphs(t *testing.T) {
 // levelsFrom returns the level of each vertex in a search from a root.
 func levelsFrom(t *testing.T, g *Graph, root graph.Vertex) []int64 {
 	t.Helper()
-	csr, err := graph.NewCSR(slices.Concat(g.blocks...), g.Vertices())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, levels, err := csr.Search(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	csr := must.Get(graph.NewCSR(slices.Concat(g.blocks...), g.Vertices()))
+	_, levels := must.Get2(csr.Search(root))
 	return levels
 }

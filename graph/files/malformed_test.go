@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // sg returns a serialized graph with the numbers given: any header, offsets and entries.
@@ -173,9 +174,7 @@ func TestHeadersThatLieTakeNoMemory(t *testing.T) {
 func TestFilesThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{filepath.Join(dir, "missing.el"), dir, dir + "/a.v", "/dev/zero"} {
-		if _, err := Load(context.Background(), name, Options{}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, must.Err(Load(context.Background(), name, Options{})), name)
 	}
 	saved(t, dir, "a.v", "1\n")
 	_, err := Load(context.Background(), dir+"/a.v", Options{})
@@ -254,13 +253,8 @@ func TestDetectContent(t *testing.T) {
 	}
 	g := random(50, 100)
 	dir := t.TempDir()
-	if err := Write(context.Background(), dir+"/a.sg", g, nil); err != nil {
-		t.Fatal(err)
-	}
-	serialized, err := os.ReadFile(dir + "/a.sg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Write(context.Background(), dir+"/a.sg", g, nil))
+	serialized := must.Get(os.ReadFile(dir + "/a.sg"))
 	for _, c := range []struct {
 		text string
 		want Format

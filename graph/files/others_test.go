@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // testdata/others has what scipy and networkx wrote, see make.py there: one directed and one undirected graph.
@@ -64,10 +65,7 @@ func TestExampleOfLDBC(t *testing.T) {
 	} {
 		saved(t, dir, name, text)
 	}
-	g, err := Load(context.Background(), filepath.Join(dir, "example.v"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(Load(context.Background(), filepath.Join(dir, "example.v"), Options{}))
 	got := map[uint64]int64{}
 	for v, level := range levelsFrom(t, g, 0) {
 		got[g.Info.Label(graph.Vertex(v))] = level

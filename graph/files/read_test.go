@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // tuples reads text as a file of a name.
@@ -38,9 +39,7 @@ func edgesOf(g *Graph) (all [][2]int64) {
 func saved(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -49,9 +48,7 @@ func packed(t *testing.T, all ...[2]int64) string {
 	t.Helper()
 	var text strings.Builder
 	for _, e := range all {
-		if err := graph.WriteEdges(&text, []graph.Edge{graph.MakeEdge(graph.Vertex(e[0]), graph.Vertex(e[1]))}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(graph.WriteEdges(&text, []graph.Edge{graph.MakeEdge(graph.Vertex(e[0]), graph.Vertex(e[1]))}))
 	}
 	return text.String()
 }

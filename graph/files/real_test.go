@@ -16,32 +16,24 @@ import (
 	"github.com/paulmach/osm/osmpbf"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // delaware is the name of the roads of Delaware, which the module paulmach/osm ships (data of OpenStreetMap, ODbL).
 var delaware = sync.OnceValue(func() string {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output()
-	if err != nil {
-		panic(err)
-	}
+	dir := must.Get(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/paulmach/osm").Output())
 	return filepath.Join(strings.TrimSpace(string(dir)), "testdata", "delaware-latest.osm.pbf")
 })
 
 func TestRoadsOfDelaware(t *testing.T) {
 	name := delaware()
-	g, err := Load(context.Background(), name, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(Load(context.Background(), name, Options{}))
 	if g.Vertices() != 361058 || g.Tuples() != 387589 {
 		t.Errorf("%d vertices, %d tuples", g.Vertices(), g.Tuples())
 	}
 
 	// The reader of another author.
-	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(name))
 	defer file.Close()
 	var want, got [][2]uint64
 	scanner := osmpbf.New(context.Background(), file, 2)
@@ -58,9 +50,7 @@ func TestRoadsOfDelaware(t *testing.T) {
 			}
 		}
 	}
-	if err := scanner.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(scanner.Err())
 	for _, e := range edgesOf(g) {
 		got = append(got, [2]uint64{g.Info.Label(graph.Vertex(e[0])), g.Info.Label(graph.Vertex(e[1]))})
 	}

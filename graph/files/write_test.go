@@ -16,15 +16,14 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // sorted returns the tuples of a graph with the smaller end first, ascending.
 func sorted(t *testing.T, g graph.Source) [][2]graph.Vertex {
 	t.Helper()
 	edges := make([]graph.Edge, g.Tuples())
-	if err := g.Generate(context.Background(), edges, 0, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(g.Generate(context.Background(), edges, 0, 2))
 	var all [][2]graph.Vertex
 	for _, e := range edges {
 		u, v := e.Ends()
@@ -66,13 +65,8 @@ func TestWriteAndReadBack(t *testing.T) {
 		for _, ext := range append(Writable(), ".txt", ".edge") {
 			for _, compression := range []string{"", ".gz", ".zst"} {
 				name := filepath.Join(dir, "graph"+ext+compression)
-				if err := Write(context.Background(), name, g, nil); err != nil {
-					t.Fatal(err)
-				}
-				got, err := Load(context.Background(), name, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(Write(context.Background(), name, g, nil))
+				got := must.Get(Load(context.Background(), name, Options{}))
 				if !slices.Equal(want, sorted(t, got)) || got.Vertices() != g.Vertices() {
 					t.Errorf("%s: %d vertices of %d, %d tuples of %d, or others", name, got.Vertices(), g.Vertices(),
 						got.Tuples(), g.Tuples())
@@ -83,18 +77,13 @@ func TestWriteAndReadBack(t *testing.T) {
 }
 
 func TestWriteKeepsTheLabelsOfTheFile(t *testing.T) {
-	g, err := LoadFrom(context.Background(), strings.NewReader("7000000000 3\n5 7000000000\n"), "a.el", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(LoadFrom(context.Background(), strings.NewReader("7000000000 3\n5 7000000000\n"), "a.el", Options{}))
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		"a.el": "7000000000 3\n5 7000000000\n", "a.mtx": bannerMM + " matrix coordinate pattern symmetric\n3 3 2\n3 1\n3 2\n",
 		"a.e": "7000000000 3\n5 7000000000\n",
 	} {
-		if err := Write(context.Background(), filepath.Join(dir, name), g, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Write(context.Background(), filepath.Join(dir, name), g, nil))
 		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -107,15 +96,11 @@ func TestWriteKeepsTheLabelsOfTheFile(t *testing.T) {
 func TestWriteFollowsLinksAndKeepsModes(t *testing.T) {
 	dir, g := t.TempDir(), fromEdges(2, []graph.Edge{graph.MakeEdge(0, 1)})
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := errors.Join(os.Mkdir(at("scratch"), 0o700), os.Symlink("scratch/second", at("first.el")),
+	must.Do(os.Mkdir(at("scratch"), 0o700), os.Symlink("scratch/second", at("first.el")),
 		os.Symlink("../target.el", at("scratch/second")), os.Symlink("loop.el", at("loop.el")),
-		os.WriteFile(at("old.el"), nil, 0o600), os.Chmod(at("old.el"), 0o640)); err != nil {
-		t.Fatal(err)
-	}
+		os.WriteFile(at("old.el"), nil, 0o600), os.Chmod(at("old.el"), 0o640))
 	for range 2 { // the target is missing, and then is there
-		if err := Write(t.Context(), at("first.el"), g, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Write(t.Context(), at("first.el"), g, nil))
 		if got, err := os.ReadFile(at("target.el")); string(got) != "0 1\n" {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -123,9 +108,7 @@ func TestWriteFollowsLinksAndKeepsModes(t *testing.T) {
 			t.Errorf("%s, %v", link, err)
 		}
 	}
-	if err := Write(t.Context(), at("old.el"), g, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Write(t.Context(), at("old.el"), g, nil))
 	if info, err := os.Stat(at("old.el")); err != nil || info.Mode() != 0o640 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -133,16 +116,12 @@ func TestWriteFollowsLinksAndKeepsModes(t *testing.T) {
 		t.Errorf("a link to itself: %v", err)
 	}
 	for name, gzipped := range map[string]bool{"A.EL.GZ": true, "B.Tuples": false} {
-		if err := Write(t.Context(), at(name), g, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Write(t.Context(), at(name), g, nil))
 		if data, err := os.ReadFile(at(name)); err != nil || strings.HasPrefix(string(data), "\x1f\x8b") != gzipped {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
-	if err := Write(t.Context(), at("a.el.xz"), g, nil); err == nil || !strings.Contains(err.Error(), "want a name") {
-		t.Errorf("%v", err)
-	}
+	must.Fail(t, Write(t.Context(), at("a.el.xz"), g, nil), "want a name")
 }
 
 // failing is a source that fails half-way.
@@ -155,12 +134,8 @@ func (failing) Generate(context.Context, []graph.Edge, int64, int) error {
 func TestWriteLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, fmt.Sprintf(".teps-out-%d-1", dead.Process.Pid)), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(dead.Run())
+	must.Do(os.Mkdir(filepath.Join(dir, fmt.Sprintf(".teps-out-%d-1", dead.Process.Pid)), 0o700))
 	g := random(100, 1000)
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -178,9 +153,7 @@ func TestWriteLeavesNothingBehind(t *testing.T) {
 			t.Errorf("%s: got %v, want an error that begins with the name", name, err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "d.el"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Mkdir(filepath.Join(dir, "d.el"), 0o700))
 	if err := Write(context.Background(), filepath.Join(dir, "d.el"), g, nil); err == nil {
 		t.Error("wrote over a directory")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // list is a source of a few tuples.
@@ -56,10 +57,7 @@ func TestSmallGraphs(t *testing.T) {
 // The diameters of paths and grids are known.
 func TestDiameters(t *testing.T) {
 	for name, want := range map[string]int64{"path:1000": 999, "star:50": 2, "grid2d:30": 58, "grid3d:9": 24} {
-		source, err := graph.ParseSource(name, 1, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(graph.ParseSource(name, 1, 2))
 		got, err := Of(context.Background(), source, func(int64) {})
 		if err != nil || got.Diameter != want || got.Largest != source.Vertices() || got.Components != 1 {
 			t.Errorf("%s: %+v, %v; want %d", name, got, err, want)
@@ -69,10 +67,7 @@ func TestDiameters(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	source, err := graph.ParseSource("grid2d:300", 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(graph.ParseSource("grid2d:300", 1, 2))
 	if _, err := Of(ctx, source, func(int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

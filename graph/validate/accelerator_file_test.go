@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 var flagUpdate = flag.Bool("update", false, "write the file of wrong parents that accelerators are tested with")
@@ -39,9 +40,7 @@ func TestWrongParentsOfAccelerators(t *testing.T) {
 	var file bytes.Buffer
 	lines, applied := json.NewEncoder(&file), map[string]bool{}
 	write := func(line any) {
-		if err := lines.Encode(line); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(lines.Encode(line))
 	}
 	for i, s := range samples(t) {
 		if !slices.Contains([]string{"path from its middle", "path of one level more", "star from a leaf", "clique",
@@ -55,11 +54,8 @@ func TestWrongParentsOfAccelerators(t *testing.T) {
 			g.Tuples = append(g.Tuples, [2]graph.Vertex{a, b})
 		}
 		write(g)
-		csr, v := mustCSR(t, s.edges, s.vertices), mustValidator(t, s.edges, s.vertices, 2)
-		parent, level, err := csr.Search(s.root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		csr, v := must.Get(graph.NewCSR(s.edges, s.vertices)), mustValidator(t, s.edges, s.vertices, 2)
+		parent, level := must.Get2(csr.Search(s.root))
 		for _, c := range mutations {
 			m := subject{sample: s, csr: csr, parent: slices.Clone(parent), level: level,
 				rng: rand.New(rand.NewPCG(1, uint64(i)))}
@@ -83,9 +79,7 @@ func TestWrongParentsOfAccelerators(t *testing.T) {
 		}
 	}
 	if *flagUpdate {
-		if err := os.WriteFile(wrongParentsFile, file.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(wrongParentsFile, file.Bytes(), 0o644))
 	}
 	if got, err := os.ReadFile(wrongParentsFile); err != nil || !bytes.Equal(got, file.Bytes()) {
 		t.Errorf("%s is not what -update writes (%v)", wrongParentsFile, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/tepsbench/teps/cpu"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -22,34 +23,23 @@ var flagScale = flag.Int("validate.scale", 18, "scale of the benchmark")
 func BenchmarkValidate(b *testing.B) {
 	k := graph.Kronecker{Scale: *flagScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(b.Context(), tuples, 0, 0); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(k.Generate(b.Context(), tuples, 0, 0))
 	var roots []graph.Vertex
 	var parents [][]graph.Vertex
 	e := cpu.New() // whose kernel 1 is much faster than that of graph.CSR
 	defer e.Close()
-	if _, err := e.Construct(b.Context(), plugins.Input{Tuples: tuples}); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(e.Construct(b.Context(), plugins.Input{Tuples: tuples}))
 	for i := range 4 {
 		root, _ := tuples[i].Ends()
 		parent := make([]graph.Vertex, k.Vertices())
-		if _, err := e.Search(b.Context(), root, parent); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(e.Search(b.Context(), root, parent))
 		roots, parents = append(roots, root), append(parents, parent)
 	}
 	for _, threads := range []int{1, 0} {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
-			v, err := validate.New(tuples, k.Vertices(), threads)
-			if err != nil {
-				b.Fatal(err)
-			}
+			v := must.Get(validate.New(tuples, k.Vertices(), threads))
 			for i := 0; b.Loop(); i = (i + 1) % len(roots) {
-				if _, err := v.Validate(b.Context(), roots[i], parents[i]); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(v.Validate(b.Context(), roots[i], parents[i]))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k.Tuples()), "ns/tuple")
 		})

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // meeting is an exchange between goroutines, one for each part.
@@ -124,9 +125,7 @@ func newParts(t failer, edges []graph.Edge, vertices int64, size, threads int) (
 			roundWords: max(1, vertices/2)}
 		return all[rank].prepare(context.Background(), seat{m, rank}, slice, first, vertices)
 	}) {
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.Do(err)
 	}
 	return all, m
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // mutation breaks a correct result in one way. apply changes m.parent and returns whether that is possible in the
@@ -270,19 +271,14 @@ func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 	validators := make([][]*Validator, len(list))
 	subjects := make([]subject, len(list))
 	for i, s := range list {
-		csr := mustCSR(t, s.edges, s.vertices)
-		parent, level, err := csr.Search(s.root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		csr := must.Get(graph.NewCSR(s.edges, s.vertices))
+		parent, level := must.Get2(csr.Search(s.root))
 		subjects[i] = subject{sample: s, csr: csr, parent: parent, level: level}
 		for _, threads := range []int{1, 3} {
 			validators[i] = append(validators[i], mustValidator(t, s.edges, s.vertices, threads))
 		}
-		again, err := NewFromSource(t.Context(), listSource{edges: s.edges, vertices: s.vertices}, make([]graph.Edge, 97), 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := listSource{edges: s.edges, vertices: s.vertices}
+		again := must.Get(NewFromSource(t.Context(), source, make([]graph.Edge, 97), 3))
 		again.tupleGrain = 10
 		validators[i] = append(validators[i], again)
 	}

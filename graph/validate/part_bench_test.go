@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 var partScale = flag.Int("parts.scale", 16, "scale of the benchmark of parts")
@@ -18,23 +19,13 @@ var partScale = flag.Int("parts.scale", 16, "scale of the benchmark of parts")
 func BenchmarkParts(b *testing.B) {
 	k := graph.Kronecker{Scale: *partScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(b.Context(), tuples, 0, 0); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(k.Generate(b.Context(), tuples, 0, 0))
 	root, _ := tuples[0].Ends()
-	parent, _, err := mustCSR(b, tuples, k.Vertices()).Search(root)
-	if err != nil {
-		b.Fatal(err)
-	}
+	parent, _ := must.Get2(must.Get(graph.NewCSR(tuples, k.Vertices())).Search(root))
 	b.Run("validator", func(b *testing.B) {
-		v, err := New(tuples, k.Vertices(), 1)
-		if err != nil {
-			b.Fatal(err)
-		}
+		v := must.Get(New(tuples, k.Vertices(), 1))
 		for b.Loop() {
-			if _, err := v.Validate(b.Context(), root, parent); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(v.Validate(b.Context(), root, parent))
 		}
 		b.ReportMetric(float64(Bytes(k.Vertices()))/float64(k.Tuples()), "B/tuple")
 	})
@@ -43,9 +34,7 @@ func BenchmarkParts(b *testing.B) {
 			m, all, divided := newMeeting(size), make([]*Part, size), divide(parent, size)
 			each := func(call func(rank int) error) {
 				for _, err := range together(size, call) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(err)
 				}
 			}
 			each(func(rank int) (err error) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // agreeOnPaths compares the results of all parts with those of a Validator, and returns its error.
@@ -62,13 +63,9 @@ func TestPartsAgreeWithTheValidatorOnShortestPaths(t *testing.T) {
 		for _, size := range []int{partCounts[i%len(partCounts)], 1 + rng.IntN(33)} {
 			all, _ := newParts(t, s.edges, s.vertices, size, 1+i%3)
 			for _, p := range all {
-				if err := p.SetWeights(w.weights[p.first:][:len(p.pairs)]); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(p.SetWeights(w.weights[p.first:][:len(p.pairs)]))
 			}
-			if err := all.agreeOnPaths(t, v, w); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(all.agreeOnPaths(t, v, w))
 			for range min(30, 2+3000/s.vertices) {
 				m := w
 				m.parent, m.distance = slices.Clone(w.parent), slices.Clone(w.distance)
@@ -106,9 +103,7 @@ func TestPartsAgreeWithTheValidatorOnShortestPaths(t *testing.T) {
 func TestPartRefusesWeights(t *testing.T) {
 	all, _ := newParts(t, []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)}, 3, 1, 1)
 	for want, weights := range map[string][]float32{"want as many": {1}, "tuple 1 is -0.5": {0, -0.5}} {
-		if err := all[0].SetWeights(weights); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: got %v, want %s", weights, err, want)
-		}
+		must.Fail(t, all[0].SetWeights(weights), want)
 	}
 	_, err := all[0].ShortestPaths(t.Context(), 0, make([]graph.Vertex, 3), make([]float32, 3))
 	if err == nil || errors.As(err, new(*Violation)) || !strings.Contains(err.Error(), "no weights") {

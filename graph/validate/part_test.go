@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // failer is testing.TB or rapid.T.
@@ -55,14 +56,9 @@ func generated(t testing.TB) (list []sample) {
 		"kron:8", "kron:10", "kron:12", "kron:14", "rmat:9:8:0.45,0.22,0.22", "uniform:500:3k", "uniform:3k:1k", "grid2d:21",
 		"grid3d:9", "path:1", "path:2", "path:3k", "star:300",
 	} {
-		source, err := graph.ParseSource(name, 2, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(graph.ParseSource(name, 2, 3))
 		edges := make([]graph.Edge, source.Tuples())
-		if err := source.Generate(t.Context(), edges, 0, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(source.Generate(t.Context(), edges, 0, 0))
 		root := graph.Vertex(0)
 		if len(edges) > 0 {
 			root, _ = edges[len(edges)/3].Ends()
@@ -81,11 +77,8 @@ func TestPartsAgreeWithTheValidatorOfOneProcess(t *testing.T) {
 		if testing.Short() && s.vertices > 2000 {
 			continue // takes a minute with the race detector
 		}
-		csr, v := mustCSR(t, s.edges, s.vertices), mustValidator(t, s.edges, s.vertices, 2)
-		parent, level, err := csr.Search(s.root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		csr, v := must.Get(graph.NewCSR(s.edges, s.vertices)), mustValidator(t, s.edges, s.vertices, 2)
+		parent, level := must.Get2(csr.Search(s.root))
 		for k, size := range []int{partCounts[i%len(partCounts)], 1 + rng.IntN(33)} {
 			all, _ := newParts(t, s.edges, s.vertices, size, 1+i%3)
 			_ = all.agree(t, v, s, parent)
@@ -123,14 +116,8 @@ func TestPartsAgreeOnRandomParents(t *testing.T) {
 		s := sample{"random", rapid.SliceOfN(edge, 0, 60).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
 		special := rapid.SampledFrom([]graph.Vertex{graph.Unreached, graph.Unwritten, -2, graph.Vertex(n), 1 << 40})
 		entry := rapid.OneOf(vertex, vertex, rapid.Just(graph.Unreached), special)
-		csr, err := graph.NewCSR(s.edges, n)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		parent, _, err := csr.Search(s.root)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		csr := must.Get(graph.NewCSR(s.edges, n))
+		parent, _ := must.Get2(csr.Search(s.root))
 		if rapid.Bool().Draw(t, "from nothing") {
 			entry = rapid.OneOf(vertex, rapid.Just(graph.Unreached))
 			for v := range parent {
@@ -141,10 +128,7 @@ func TestPartsAgreeOnRandomParents(t *testing.T) {
 			parent[vertex.Draw(t, "changed")] = entry.Draw(t, "to")
 		}
 		all, _ := newParts(t, s.edges, n, rapid.IntRange(1, 33).Draw(t, "parts"), 2)
-		v, err := New(s.edges, n, 1)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		v := must.Get(New(s.edges, n, 1))
 		_ = all.agree(t, v, s, parent)
 	})
 }
@@ -165,10 +149,7 @@ func TestPartsFindTheGoldenValues(t *testing.T) {
 		edges, vertices := kroneckerTuples(t, c.scale, 2)
 		s := sample{fmt.Sprintf("scale %d", c.scale), edges, vertices, c.root}
 		v := mustValidator(t, edges, vertices, 2)
-		parent, _, err := mustCSR(t, edges, vertices).Search(c.root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parent, _ := must.Get2(must.Get(graph.NewCSR(edges, vertices)).Search(c.root))
 		tree, err := v.Validate(t.Context(), c.root, parent)
 		if err != nil || tree.Reached != c.reached || tree.NEdge() != c.nedge || tree.Tuples != c.all {
 			t.Fatalf("%s: got %+v, error %v", s.name, tree, err)
@@ -283,10 +264,7 @@ func TestAllPartsReturnIfOneStops(t *testing.T) {
 	const size = 3
 	edges, vertices := kroneckerTuples(t, 8, 2)
 	root, _ := edges[0].Ends()
-	parent, _, err := mustCSR(t, edges, vertices).Search(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent, _ := must.Get2(must.Get(graph.NewCSR(edges, vertices)).Search(root))
 	for v, p := range parent { // a cycle, so that the search for the fault is stopped too
 		if p >= 0 && p != root {
 			parent[p] = graph.Vertex(v)
@@ -323,31 +301,27 @@ func TestAllPartsReturnIfOneStops(t *testing.T) {
 		}
 	}
 	stopped(func(ctx context.Context, p *Part, rank int) error {
-		_, err := p.Validate(ctx, root, divided[rank])
-		return err
+		return must.Err(p.Validate(ctx, root, divided[rank]))
 	})
 	stopped(func(ctx context.Context, p *Part, rank int) error {
-		_, err := p.Count(ctx, root, make([]graph.Vertex, p.Labels()))
-		return err
+		return must.Err(p.Count(ctx, root, make([]graph.Vertex, p.Labels())))
 	})
 	_ = all.agree(t, v, s, parent)
 
 	divided[2] = divided[2][1:]
 	for rank, err := range together(size, func(rank int) error {
-		_, err := all[rank].Validate(t.Context(), root, divided[rank])
-		return err
+		return must.Err(all[rank].Validate(t.Context(), root, divided[rank]))
 	}) {
-		if rank == 2 && !errorContains(err, "want one parent") || rank != 2 && !errors.Is(err, ErrOtherPart) {
+		if rank == 2 {
+			must.Fail(t, err, "want one parent")
+		} else if !errors.Is(err, ErrOtherPart) {
 			t.Errorf("part %d after a wrong number of parents: %v", rank, err)
 		}
 	}
 	for _, err := range together(size, func(rank int) error {
-		_, err := all[rank].Validate(t.Context(), graph.Vertex(vertices), divided[rank][:0])
-		return err
+		return must.Err(all[rank].Validate(t.Context(), graph.Vertex(vertices), divided[rank][:0]))
 	}) {
-		if !errorContains(err, "want") {
-			t.Errorf("a root that is not a vertex: %v", err)
-		}
+		must.Fail(t, err, "want")
 	}
 	_ = all.agree(t, v, s, parent)
 

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // verdict is the result of the slow checker below.
@@ -131,10 +132,7 @@ func checkVerdict(t interface {
 	want := judge(s, slices.Clone(parent))
 	for _, threads := range []int{1, 2} {
 		for _, plain := range []bool{false, true} {
-			v, err := New(s.edges, s.vertices, threads)
-			if err != nil {
-				t.Fatalf("%v", err)
-			}
+			v := must.Get(New(s.edges, s.vertices, threads))
 			v.vertexGrain, v.tupleGrain = 64, 5
 			if plain {
 				v.parent32 = nil // as in graphs of more than 2^32 vertices
@@ -157,14 +155,8 @@ func TestValidatorAgreesWithTheSlowChecker(t *testing.T) {
 		edge := rapid.Custom(func(t *rapid.T) graph.Edge { return graph.MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
 		s := sample{"", rapid.SliceOfN(edge, 0, 30).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
 
-		csr, err := graph.NewCSR(s.edges, n)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		parent, _, err := csr.Search(s.root)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		csr := must.Get(graph.NewCSR(s.edges, n))
+		parent, _ := must.Get2(csr.Search(s.root))
 		special := rapid.SampledFrom([]graph.Vertex{graph.Unreached, graph.Unwritten, -2, graph.Vertex(n), 1 << 40})
 		entry := rapid.OneOf(vertex, vertex, vertex, special)
 		if rapid.Bool().Draw(t, "from nothing") {
@@ -181,7 +173,5 @@ func TestValidatorAgreesWithTheSlowChecker(t *testing.T) {
 
 // Property tests draw the same cases in every run; -rapid.seed=0 draws others, and -rapid.checks=N more of them.
 func init() {
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
+	must.Do(flag.Set("rapid.seed", "500"))
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // weighted is a result of kernel 3 for a sample.
@@ -83,9 +84,7 @@ func (w weighted) check(t interface{ Fatalf(string, ...any) }) {
 		if err == nil {
 			err = v.SetWeights(w.weights)
 		}
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.Do(err)
 		v.vertexGrain, v.tupleGrain = 64, 5
 		tree, err := v.ShortestPaths(context.Background(), w.root, w.parent, w.distance)
 		var broken *Violation
@@ -129,9 +128,7 @@ func TestShortestPathsAgreeWithTheSlowChecker(t *testing.T) {
 		if err == nil {
 			w.parent, w.distance, err = csr.ShortestPaths(w.root)
 		}
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		must.Do(err)
 		for range rapid.IntRange(0, 3).Draw(t, "changes") {
 			v := vertex.Draw(t, "changed")
 			switch rapid.IntRange(0, 2).Draw(t, "what") {
@@ -166,17 +163,12 @@ func TestCyclesWhereWeightsAreLost(t *testing.T) {
 
 func TestSetWeightsRefusesWeights(t *testing.T) {
 	edges := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)}
-	v, err := New(edges, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(New(edges, 3, 1))
 	for want, weights := range map[string][]float32{
 		"want as many": {1}, "tuple 1 is -0.5": {0, -0.5}, "tuple 0 is NaN": {graph.UnwrittenDistance(), 1},
 		"tuple 1 is +Inf": {1, graph.Infinity()}, "tuple 0 is 3.68934": {1 << 65, 0},
 	} {
-		if err := v.SetWeights(weights); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: got %v, want %s", weights, err, want)
-		}
+		must.Fail(t, v.SetWeights(weights), want)
 	}
 	parent, distance := make([]graph.Vertex, 3), make([]float32, 3)
 	v.OverwritePaths(parent, distance)
@@ -195,10 +187,7 @@ func TestSetWeightsRefusesWeights(t *testing.T) {
 func BenchmarkShortestPaths(b *testing.B) {
 	k := graph.Kronecker{Scale: 18, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	edges, weights := make([]graph.Edge, k.Tuples()), make([]float32, k.Tuples())
-	err := errors.Join(k.Generate(b.Context(), edges, 0, 0), graph.Weights(b.Context(), k, 0, 0, weights, 0, 0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(k.Generate(b.Context(), edges, 0, 0), graph.Weights(b.Context(), k, 0, 0, weights, 0, 0))
 	csr, _ := graph.NewWeightedCSR(edges, weights, k.Vertices())
 	root, _ := edges[0].Ends()
 	parent, distance, _ := csr.ShortestPaths(root)
@@ -211,8 +200,6 @@ func BenchmarkShortestPaths(b *testing.B) {
 			_, err = v.ShortestPaths(b.Context(), root, parent, distance)
 		}
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(err)
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k.Tuples()), "ns/tuple")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // sample is a graph with a root to search from.
@@ -98,9 +99,7 @@ func kroneckerTuples(t testing.TB, scale int, seed uint64) ([]graph.Edge, int64)
 	t.Helper()
 	k := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: seed, Seed2: seed + 1}
 	edges := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(context.Background(), edges, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(k.Generate(context.Background(), edges, 0, 0))
 	return edges, k.Vertices()
 }
 
@@ -111,26 +110,10 @@ func tuples(labels ...graph.Vertex) (edges []graph.Edge) {
 	return edges
 }
 
-func mustCSR(t testing.TB, edges []graph.Edge, vertices int64) *graph.CSR {
-	t.Helper()
-	g, err := graph.NewCSR(edges, vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-func errorContains(err error, text string) bool {
-	return err != nil && strings.Contains(err.Error(), text)
-}
-
 // mustValidator makes a validator whose threads share even the work of a small graph.
 func mustValidator(t testing.TB, edges []graph.Edge, vertices int64, threads int) *Validator {
 	t.Helper()
-	v, err := New(edges, vertices, threads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(New(edges, vertices, threads))
 	v.vertexGrain, v.tupleGrain = max(64, vertices/640*64), int64(len(edges)/10+1)
 	return v
 }
@@ -139,11 +122,8 @@ func TestEveryChoiceOfParentsIsAcceptedWithTheSameTree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, s := range samples(t) {
 		t.Run(s.name, func(t *testing.T) {
-			csr := mustCSR(t, s.edges, s.vertices)
-			parent, level, err := csr.Search(s.root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			csr := must.Get(graph.NewCSR(s.edges, s.vertices))
+			parent, level := must.Get2(csr.Search(s.root))
 			want := judge(s, parent).tree
 			for _, threads := range []int{1, 2, 5} {
 				v := mustValidator(t, s.edges, s.vertices, threads)
@@ -240,9 +220,7 @@ func TestNewValidatorRejectsLabelsBeyondTheVertices(t *testing.T) {
 	edges[900_000], edges[500_000] = graph.MakeEdge(0, 9), graph.MakeEdge(1<<40, 3)
 	for _, threads := range []int{1, 4} {
 		_, err := New(edges, 9, threads)
-		if !errorContains(err, "9 vertices: tuple 500000 is (1099511627776,3)") {
-			t.Errorf("%d threads: got error %v", threads, err)
-		}
+		must.Fail(t, err, "9 vertices: tuple 500000 is (1099511627776,3)")
 	}
 }
 
@@ -280,21 +258,14 @@ func TestChangedTuplesAreDetected(t *testing.T) {
 		}
 		edges[1] = graph.MakeEdge(1, 7)
 		const want = "tuple 1 or a later one changed"
-		if _, err := v.Validate(context.Background(), 0, parent); !errorContains(err, want) {
-			t.Errorf("validating: got error %v", err)
-		}
-		if _, err := v.Count(context.Background(), 0, parent); !errorContains(err, want) {
-			t.Errorf("counting: got error %v", err)
-		}
+		must.Fail(t, must.Err(v.Validate(context.Background(), 0, parent)), want)
+		must.Fail(t, must.Err(v.Count(context.Background(), 0, parent)), want)
 	}
 }
 
 func TestCanceledValidationReturnsContextError(t *testing.T) {
 	edges, vertices := kroneckerTuples(t, 10, 2)
-	parent, _, err := mustCSR(t, edges, vertices).Search(458)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent, _ := must.Get2(must.Get(graph.NewCSR(edges, vertices)).Search(458))
 	v := mustValidator(t, edges, vertices, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -333,10 +304,7 @@ func TestSourcesThatDoNotFit(t *testing.T) {
 	if _, err := NewFromSource(t.Context(), listSource{}, room, 1); err == nil {
 		t.Error("a source without vertices is accepted")
 	}
-	v, err := NewFromSource(t.Context(), listSource{edges: one, vertices: 2}, room, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(NewFromSource(t.Context(), listSource{edges: one, vertices: 2}, room, 1))
 	v.source = failing{listSource{edges: one, vertices: 2}}
 	parent := []graph.Vertex{0, 0}
 	if _, err := v.Validate(t.Context(), 0, parent); err != errMade {

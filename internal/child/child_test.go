@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // TestMain starts this program as the parent of a program, if the environment names one.
@@ -24,10 +26,7 @@ func TestMain(m *testing.M) {
 	if program == "" {
 		os.Exit(m.Run())
 	}
-	p, err := Start(exec.Command("/bin/sh", "-c", program), syscall.SIGKILL, nil)
-	if err != nil {
-		panic(err)
-	}
+	p := must.Get(Start(exec.Command("/bin/sh", "-c", program), syscall.SIGKILL, nil))
 	fmt.Println(p.PID())
 	_ = p.Wait()
 }
@@ -39,7 +38,7 @@ func shell(t *testing.T, script string) *exec.Cmd {
 
 func start(t *testing.T, cmd *exec.Cmd) *Process {
 	t.Helper()
-	p := must(Start(cmd, syscall.SIGKILL, nil))
+	p := must.Get(Start(cmd, syscall.SIGKILL, nil))
 	t.Cleanup(func() { p.Kill(); _ = p.Wait() })
 	return p
 }
@@ -82,13 +81,10 @@ func TestOutputIsReadBeforeAtEndAndAtEndRunsBeforeExited(t *testing.T) {
 	tail, text := NewTail(), ""
 	cmd := shell(t, "echo one; echo two >&2")
 	cmd.Stdout, cmd.Stderr = tail, tail
-	p, err := Start(cmd, 0, func() {
+	p := must.Get(Start(cmd, 0, func() {
 		time.Sleep(10 * time.Millisecond)
 		text = strings.Join(strings.Fields(tail.String()), " ")
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	<-p.Exited()
 	if text != "its last output: | one | two" && text != "its last output: | two | one" {
 		t.Errorf("got %q", text)
@@ -116,7 +112,7 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 			begin := time.Now()
 			_ = start(t, cmd).Wait()
 			var pid int
-			must(fmt.Sscan(out.String(), &pid))
+			must.Get(fmt.Sscan(out.String(), &pid))
 			if d := time.Since(begin); d > 30*time.Second {
 				t.Errorf("the end took %v", d)
 			}
@@ -139,10 +135,10 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 
 func TestKillReachesTheGroup(t *testing.T) {
 	cmd := shell(t, "sleep 1000 & echo $!; wait")
-	out := must(cmd.StdoutPipe())
+	out := must.Get(cmd.StdoutPipe())
 	p := start(t, cmd)
 	var pid int
-	must(fmt.Fscan(out, &pid))
+	must.Get(fmt.Fscan(out, &pid))
 	if p.HasExited() || p.WaitFor(time.Millisecond) || p.Killed() {
 		t.Error("the program has ended already")
 	}
@@ -167,7 +163,7 @@ func TestStopWaitsThenAsksThenKills(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := shell(t, c.script)
-			out := must(cmd.StdoutPipe())
+			out := must.Get(cmd.StdoutPipe())
 			p := start(t, cmd)
 			_, _ = bufio.NewReader(out).ReadString('\n') // it has set its trap
 			if !p.Stop(c.leave, c.patience) {
@@ -202,18 +198,16 @@ func TestEndOfContextKills(t *testing.T) {
 }
 
 func TestProgramDiesWithItsParent(t *testing.T) {
-	self := must(os.Executable())
+	self := must.Get(os.Executable())
 	parent := exec.Command(self)
 	parent.Env = append(os.Environ(), "CHILD_TEST_PARENT=sleep 1000")
-	out := must(parent.StdoutPipe())
-	check(t, parent.Start())
+	out := must.Get(parent.StdoutPipe())
+	must.Do(parent.Start())
 	var pid int
 	_, err := fmt.Fscan(out, &pid)
 	_ = parent.Process.Kill()
 	_ = parent.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	if !dies(pid) {
 		t.Errorf("process %d outlives its parent", pid)
 	}
@@ -222,12 +216,12 @@ func TestProgramDiesWithItsParent(t *testing.T) {
 // What this process starts without this package, and what it has inherited, is not an orphan.
 func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	other := exec.Command("sleep", "1000")
-	check(t, other.Start())
+	must.Do(other.Start())
 	defer other.Process.Kill()
 	ended := exec.Command("true")
-	check(t, ended.Start())
+	must.Do(ended.Start())
 	dies(ended.Process.Pid)
-	self := must(os.Executable())
+	self := must.Get(os.Executable())
 	inherited := exec.Command("/bin/sh", "-c", `setsid sleep 1000 >/dev/null 2>&1 & echo $!; exec "$0"`, self)
 	inherited.Env = append(os.Environ(), "CHILD_TEST_PARENT=true")
 	out, err := inherited.Output()
@@ -248,24 +242,10 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 }
 
 // must returns a value of a function that does not fail.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
 // check ends the test with an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func newDir(t *testing.T) *Dir {
 	t.Helper()
-	d := must(NewDir("teps-test-"))
+	d := must.Get(NewDir("teps-test-"))
 	return d
 }
 
@@ -289,44 +269,42 @@ func TestDirHasRoomForTheNamesOfSockets(t *testing.T) {
 // The handshake of go-plugin is a line of fields with | between them.
 func TestDirIsNotWhereAHandshakeWouldBreak(t *testing.T) {
 	for _, name := range []string{"a\nb", "a|b", "a\r"} {
-		base := filepath.Join(must(os.MkdirTemp("/tmp", "c-")), name)
+		base := filepath.Join(must.Get(os.MkdirTemp("/tmp", "c-")), name)
 		defer os.RemoveAll(filepath.Dir(base))
-		check(t, os.Mkdir(base, 0o700))
+		must.Do(os.Mkdir(base, 0o700))
 		t.Setenv("TMPDIR", base)
 		d := newDir(t)
 		if filepath.Dir(d.Path()) != "/tmp" {
 			t.Errorf("TMPDIR=%q: %q", base, d.Path())
 		}
-		check(t, d.Remove())
+		must.Do(d.Remove())
 	}
 }
 
 func TestDirInAMissingBase(t *testing.T) {
 	t.Setenv("TMPDIR", "/nowhere")
-	if _, err := NewDir("teps-test-"); err == nil || !strings.Contains(err.Error(), "set TMPDIR") {
-		t.Errorf("got %v", err)
-	}
+	must.Fail(t, must.Err(NewDir("teps-test-")), "set TMPDIR")
 }
 
 func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
-	base := must(os.MkdirTemp("/tmp", "child-"))
+	base := must.Get(os.MkdirTemp("/tmp", "child-"))
 	defer os.RemoveAll(base)
 	t.Setenv("TMPDIR", base)
 	dead := exec.Command("true")
-	check(t, dead.Run())
+	must.Do(dead.Run())
 	stale := filepath.Join(base, fmt.Sprintf("teps-test-%d-1", dead.Process.Pid))
-	check(t, os.MkdirAll(filepath.Join(stale, "socket"), 0o700))
+	must.Do(os.MkdirAll(filepath.Join(stale, "socket"), 0o700))
 	other := filepath.Join(base, fmt.Sprintf(".teps-out-%d-1", dead.Process.Pid)) // of another kind
-	check(t, os.Mkdir(other, 0o700))
+	must.Do(os.Mkdir(other, 0o700))
 	zombie := exec.Command("true") // nobody waits for it
-	check(t, zombie.Start())
+	must.Do(zombie.Start())
 	defer zombie.Wait()
 	if !dies(zombie.Process.Pid) {
 		t.Fatal("it runs on")
 	}
 	unwaited := filepath.Join(base, fmt.Sprintf("teps-host-%d-1", zombie.Process.Pid))
-	check(t, os.Mkdir(unwaited, 0o700))
-	check(t, os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700))
+	must.Do(os.Mkdir(unwaited, 0o700))
+	must.Do(os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700))
 	living := newDir(t)
 	if exists(stale) || exists(other) || exists(unwaited) && runtime.GOOS == "linux" {
 		t.Error("a directory of a dead process is still there")
@@ -334,7 +312,7 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 	// That of a process in another container, which is not visible here but holds the lock.
 	hidden := newDir(t)
 	elsewhere := filepath.Join(base, fmt.Sprintf("teps-test-%d-2", dead.Process.Pid))
-	check(t, os.Rename(hidden.Path(), elsewhere))
+	must.Do(os.Rename(hidden.Path(), elsewhere))
 	third := newDir(t)
 	for _, kept := range []string{living.Path(), elsewhere, filepath.Join(base, "teps-test-x")} {
 		if !exists(kept) {
@@ -347,7 +325,7 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 		t.Error("the unlocked directory of a dead process is still there")
 	}
 	for _, d := range []*Dir{living, third} {
-		check(t, d.Remove())
+		must.Do(d.Remove())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/team"
 )
 
@@ -32,9 +33,7 @@ func fill(t *testing.T, m *memory.Arena, workers, rows, columns int, entries []u
 		}
 		return n
 	})
-	if err := m.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(m.Err())
 	crew.Split(len(entries), 1, func(worker, from, to int) {
 		a.Writer(worker).Put(entries[from : from+(to-from)/2])
 		a.Writer(worker).Put(entries[from+(to-from)/2 : to])

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func TestOrder(t *testing.T) {
@@ -29,21 +30,13 @@ func TestOrder(t *testing.T) {
 func TestOrderOnThreads(t *testing.T) {
 	source := graph.Kronecker{Scale: 15, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, source.Tuples())
-	if err := source.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	g, err := graph.NewCSR(tuples, source.Vertices())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(source.Generate(t.Context(), tuples, 0, 0))
+	g := must.Get(graph.NewCSR(tuples, source.Vertices()))
 	targets := make([]uint32, len(g.Targets))
 	for i, v := range g.Targets {
 		targets[i] = uint32(v)
 	}
-	want, err := Order(t.Context(), g.Offsets, targets, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Order(t.Context(), g.Offsets, targets, 1))
 	for _, threads := range []int{2, 5} {
 		got, err := Order(t.Context(), g.Offsets, targets, threads)
 		if err != nil || !slices.Equal(got, want) {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func TestReadRefusesWhatIsNotARegularFileOfItsSize(t *testing.T) {
@@ -19,15 +21,11 @@ func TestReadRefusesWhatIsNotARegularFileOfItsSize(t *testing.T) {
 	dir := t.TempDir()
 	pipe, file, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "file"), filepath.Join(dir, "socket")
 	link := filepath.Join(dir, "link")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Mkfifo(pipe, 0o600))
 	if listener, err := net.Listen("unix", socket); err == nil {
 		defer listener.Close()
 	}
-	if err := os.Symlink(file, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Symlink(file, link))
 	for _, name := range []string{pipe, dir, "/dev/zero", "/dev/null"} {
 		if _, err := Read(name, limit); !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrRefused)
@@ -43,9 +41,7 @@ func TestReadRefusesWhatIsNotARegularFileOfItsSize(t *testing.T) {
 		size int
 		want error
 	}{{0, nil}, {limit, nil}, {limit + 1, ErrRefused}} {
-		if err := os.WriteFile(file, make([]byte, c.size), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(file, make([]byte, c.size), 0o600))
 		data, err := Read(link, limit)
 		if !errors.Is(err, c.want) || err == nil && len(data) != c.size {
 			t.Errorf("%d bytes: got %d bytes and %v, want %v", c.size, len(data), err, c.want)

@@ -9,17 +9,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func TestPinnedWorkersStayOnOneProcessor(t *testing.T) {
 	var before, after unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		t.Fatal(err)
-	}
-	team, err := NewPinned(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(unix.SchedGetaffinity(0, &before))
+	team := must.Get(NewPinned(3))
 	defer team.Stop()
 	team.Wake()
 	team.Run(func(worker int) {
@@ -39,9 +36,7 @@ func TestWorkersThatWakeUpSpread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, after unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(unix.SchedGetaffinity(0, &before))
 	var p places
 	for k := range p {
 		p[k].Store(true)
@@ -66,9 +61,7 @@ func TestWorkersThatWakeUpSpread(t *testing.T) {
 // All threads of a process move to its share, and to none where there are too few processors.
 func TestBindMovesAllThreads(t *testing.T) {
 	var before unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(unix.SchedGetaffinity(0, &before))
 	defer func() {
 		for _, thread := range threads(t) {
 			_ = unix.SchedSetaffinity(thread, &before)
@@ -98,15 +91,9 @@ func TestBindMovesAllThreads(t *testing.T) {
 
 // threads returns the threads of this process.
 func threads(t *testing.T) (threads []int) {
-	entries, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir("/proc/self/task"))
 	for _, entry := range entries {
-		number, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		number := must.Get(strconv.Atoi(entry.Name()))
 		threads = append(threads, number)
 	}
 	return threads

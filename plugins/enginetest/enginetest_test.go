@@ -16,6 +16,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/serial"
 )
@@ -52,9 +53,7 @@ func TestSelectTakesNamesAndGroups(t *testing.T) {
 		t.Errorf("got %d cases and error %v without a pattern, want all", len(all), err)
 	}
 	for _, wrong := range []string{"paths", "graph/[", "", "*"} {
-		if _, err := Select("graph/*", wrong); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", wrong)) {
-			t.Errorf("pattern %q: got error %v, want one that quotes it", wrong, err)
-		}
+		must.Fail(t, must.Err(Select("graph/*", wrong)), fmt.Sprintf("%q", wrong))
 	}
 }
 
@@ -135,10 +134,7 @@ func TestAllocatorsMemoryIsUsedAndGivenBack(t *testing.T) {
 
 func caseNamed(t *testing.T, name string) Case {
 	t.Helper()
-	selected, err := Select(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	selected := must.Get(Select(name))
 	return selected[0]
 }
 
@@ -149,10 +145,7 @@ func TestOracleAndValidatorJudgeAlike(t *testing.T) {
 		n := rapid.Int64Range(1, 24).Draw(t, "vertices")
 		in := random(n, rapid.IntRange(0, 40).Draw(t, "tuples"), rapid.Uint64().Draw(t, "seed"))
 		root := graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "root"))
-		truth, err := NewTruth(in.tuples, in.vertices)
-		if err != nil {
-			t.Fatal(err)
-		}
+		truth := must.Get(NewTruth(in.tuples, in.vertices))
 		parent, _, _ := truth.graph.Search(root)
 		for range rapid.IntRange(0, 3).Draw(t, "changes") {
 			v := rapid.Int64Range(0, n-1).Draw(t, "changed")
@@ -170,15 +163,10 @@ func TestOracleAndValidatorJudgeAlike(t *testing.T) {
 
 func TestValidatorThatDisagreesWithTheOracleIsReported(t *testing.T) {
 	in := path(5)
-	truth, err := NewTruth(in.tuples, in.vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(NewTruth(in.tuples, in.vertices))
 	other := path(5)
 	other.tuples = append(edges(0, 3), other.tuples...)
-	if truth.host, err = validate.New(other.tuples, 5, 1); err != nil {
-		t.Fatal(err)
-	}
+	truth.host = must.Get(validate.New(other.tuples, 5, 1))
 	var broken *validate.Violation
 	if err := truth.Check(t.Context(), 0, []graph.Vertex{0, 0, 1, 2, 3}); !errors.As(err, &broken) {
 		t.Errorf("want the validator's violation, got %v", err)
@@ -188,7 +176,5 @@ func TestValidatorThatDisagreesWithTheOracleIsReported(t *testing.T) {
 // Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
 // -rapid.seed=0, more of them with -rapid.checks=N.
 func init() {
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
+	must.Do(flag.Set("rapid.seed", "500"))
 }

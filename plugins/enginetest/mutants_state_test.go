@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -113,11 +114,8 @@ func wrongState() map[string]wrong {
 
 // offHeap returns memory that the race detector does not watch, like that written by a device or a library in C.
 func offHeap(n int64) []vertex {
-	memory, err := syscall.Mmap(-1, 0, int(n)*8, syscall.PROT_READ|syscall.PROT_WRITE,
-		syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		panic(err)
-	}
+	memory := must.Get(syscall.Mmap(-1, 0, int(n)*8, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON))
 	return unsafe.Slice((*vertex)(unsafe.Pointer(unsafe.SliceData(memory))), n)
 }
 

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
@@ -69,7 +70,7 @@ func filled[T any]() T {
 
 // marshal returns a message in bytes, with changes.
 func marshal(message proto.Message, oldnew ...string) []byte {
-	data := must(proto.Marshal(message))
+	data := must.Get(proto.Marshal(message))
 	return []byte(strings.NewReplacer(oldnew...).Replace(string(data)))
 }
 
@@ -79,7 +80,7 @@ func crosses[T any, M proto.Message](t *testing.T, want T, write func(T) M, read
 	t.Helper()
 	sent := write(want)
 	back := sent.ProtoReflect().New().Interface()
-	check(t, proto.Unmarshal(marshal(sent), back))
+	must.Do(proto.Unmarshal(marshal(sent), back))
 	got, err := read(back.(M))
 	diff := cmp.Diff(want, got, cmp.AllowUnexported(plugins.Count{}))
 	if err != nil && !errors.Is(err, ErrAnswer) || diff != "" {
@@ -110,13 +111,10 @@ func TestEveryFieldCrossesTheWire(t *testing.T) {
 
 // A library uses an infinite bound for an option with only one bound. Records cannot hold infinities.
 func TestInfiniteBoundsBecomeNil(t *testing.T) {
-	d, err := descriptionFromWire(descriptionToWire(plugins.Description{Name: "a", Options: []plugins.Option{
+	d := must.Get(descriptionFromWire(descriptionToWire(plugins.Description{Name: "a", Options: []plugins.Option{
 		{Name: "b", Kind: plugins.Int, Min: plugins.Bound(0), Max: plugins.Bound(math.Inf(1))},
 		{Name: "c", Kind: plugins.Int, Min: plugins.Bound(math.Inf(-1)), Max: plugins.Bound(9)},
-	}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}})))
 	if a, b := d.Options[0], d.Options[1]; *a.Min != 0 || a.Max != nil || b.Min != nil || *b.Max != 9 {
 		t.Errorf("got %s and %s", a.Takes(), b.Takes())
 	}
@@ -192,19 +190,19 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 	}
 	lent := func(count int64, handle int) error {
 		tuples := &enginepb.DeviceTuples{Handle: make([]byte, handle), Count: count}
-		return second(lentFromWire(&enginepb.LendReply{Tuples: tuples}))
+		return must.Err(lentFromWire(&enginepb.LendReply{Tuples: tuples}))
 	}
 	for _, bad := range []error{
 		lent(1, 0), lent(-1, 1), lent(1, maxHandle+1),
-		second(verdictFromWire(&enginepb.Verdict{Reached: -1})),
-		second(verdictFromWire(&enginepb.Verdict{Depth: -1})),
-		second(verdictFromWire(&enginepb.Verdict{Rule: 6})),
-		second(verdictFromWire(&enginepb.Verdict{Rule: -1})),
-		second(verdictFromWire(&enginepb.Verdict{Rule: 1, Vertices: make([]int64, 3)})),
-		second(descriptionFromWire(&enginepb.Description{Name: "a b"})),
-		second(constructionFromWire(&enginepb.Construction{ElapsedNs: -1})),
-		second(searchesFromWire(&enginepb.RepeatReply{Searches: -1})),
-		second(traversalFromWire(&enginepb.Traversal{ElapsedNs: -1}, nil)),
+		must.Err(verdictFromWire(&enginepb.Verdict{Reached: -1})),
+		must.Err(verdictFromWire(&enginepb.Verdict{Depth: -1})),
+		must.Err(verdictFromWire(&enginepb.Verdict{Rule: 6})),
+		must.Err(verdictFromWire(&enginepb.Verdict{Rule: -1})),
+		must.Err(verdictFromWire(&enginepb.Verdict{Rule: 1, Vertices: make([]int64, 3)})),
+		must.Err(descriptionFromWire(&enginepb.Description{Name: "a b"})),
+		must.Err(constructionFromWire(&enginepb.Construction{ElapsedNs: -1})),
+		must.Err(searchesFromWire(&enginepb.RepeatReply{Searches: -1})),
+		must.Err(traversalFromWire(&enginepb.Traversal{ElapsedNs: -1}, nil)),
 	} {
 		wantError(t, bad, ErrAnswer)
 	}
@@ -239,7 +237,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			return
 		}
-		text := must(json.Marshal(accepted))
+		text := must.Get(json.Marshal(accepted))
 		var again any
 		if err := json.Unmarshal(text, &again); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -257,8 +255,7 @@ func TestEngineConformsThroughAChildProcess(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	memory, err := enginetest.Select("stress/memory")
-	check(t, err)
+	memory := must.Get(enginetest.Select("stress/memory"))
 	if o := memory[0].Run(t.Context(), open, nil, enginetest.Limit); o.Err != nil {
 		t.Error(o.Err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
@@ -28,11 +29,11 @@ import (
 func (s *stage) call(ctx context.Context, client *Client, which string) error {
 	switch which {
 	case "describe":
-		return second(client.Describe(ctx))
+		return must.Err(client.Describe(ctx))
 	case "construct":
-		return second(client.Construct(ctx, s.triangle()))
+		return must.Err(client.Construct(ctx, s.triangle()))
 	}
-	return second(client.Search(ctx, 0, s.parents(3)))
+	return must.Err(client.Search(ctx, 0, s.parents(3)))
 }
 
 func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
@@ -47,8 +48,8 @@ func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
 			_, which, _ := strings.Cut(act, " in ")
 			wantError(t, s.call(context.Background(), client, which), ErrCrashed, words...)
 			wantError(t, s.call(context.Background(), client, "describe"), ErrCrashed)
-			check(t, client.Close()) // its crash was reported
-			wantError(t, second(client.Describe(context.Background())), plugins.ErrClosed)
+			must.Do(client.Close()) // its crash was reported
+			wantError(t, must.Err(client.Describe(context.Background())), plugins.ErrClosed)
 			s.works(s.parents(3))
 		})
 	}
@@ -74,7 +75,7 @@ func TestEngineThatClosesTheConnectionIsKilled(t *testing.T) {
 func TestEngineThatWritesToTheTuplesCrashes(t *testing.T) {
 	s := newStage(t)
 	client, g := s.open("writes to tuples"), s.triangle()
-	wantError(t, second(client.Construct(context.Background(), g)), ErrCrashed)
+	wantError(t, must.Err(client.Construct(context.Background(), g)), ErrCrashed)
 	if g.Tuples[0] != graph.MakeEdge(0, 1) {
 		t.Errorf("the first tuple has become %v", g.Tuples[0])
 	}
@@ -88,7 +89,7 @@ func (s *stage) searching(ctx context.Context, act string) (client *Client, text
 	client = s.open(act, moreKey+"="+note)
 	parents := s.parents(3)
 	returned = make(chan error, 1)
-	go func() { returned <- second(client.Search(ctx, 0, parents)) }()
+	go func() { returned <- must.Err(client.Search(ctx, 0, parents)) }()
 	for {
 		select {
 		case err := <-returned:
@@ -136,7 +137,7 @@ func TestEngineHangingInDescribeIsKilled(t *testing.T) {
 	client := s.open("hangs in describe")
 	s.limits.start, s.limits.grace = 200*time.Millisecond, 100*time.Millisecond
 	wantError(t, s.call(t.Context(), client, "describe"), ErrHung, "it may take at most 200ms")
-	wantError(t, second(s.Open(t.Context(), Program{Path: client.file.path})), ErrHung) // at once
+	wantError(t, must.Err(s.Open(t.Context(), Program{Path: client.file.path})), ErrHung) // at once
 }
 
 func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
@@ -165,14 +166,14 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 		}
 		words = err.Error()
 	}
-	check(t, s.call(context.Background(), client, "construct"))
+	must.Do(s.call(context.Background(), client, "construct"))
 }
 
 func TestConcurrentCallIsRefusedAndCloseEndsTheRunningOne(t *testing.T) {
 	s := newStage(t)
 	client, _, returned := s.searching(context.Background(), "waits")
-	wantError(t, second(client.Describe(context.Background())), ErrBusy)
-	check(t, s.Close())
+	wantError(t, must.Err(client.Describe(context.Background())), ErrBusy)
+	must.Do(s.Close())
 	wantError(t, <-returned, plugins.ErrClosed)
 }
 
@@ -181,13 +182,13 @@ func TestOutputOfAnEngineIsLoggedAndKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	s.KeepOutput(path)
 	client := s.open("chatters")
-	check(t, s.call(context.Background(), client, "search"))
-	check(t, client.Close())
+	must.Do(s.call(context.Background(), client, "search"))
+	must.Do(client.Close())
 	logged := errors.New(s.journal.String())
 	wantError(t, logged, logged, `level=INFO msg="on standard output" engine=actor from=stdout`,
 		`level=INFO msg="on standard error" engine=actor from=stderr`, `through log" engine=actor from=stderr`,
 		`WARN through slog number=42" engine=actor from=stderr`)
-	kept := errors.New(string(must(os.ReadFile(path))))
+	kept := errors.New(string(must.Get(os.ReadFile(path))))
 	wantError(t, kept, kept, " actor stdout: on standard output\n", " actor stderr: on standard error\n")
 }
 
@@ -226,7 +227,7 @@ func TestOutputOfEnginesIsKept(t *testing.T) {
 		second: "other stderr: two\n",
 		full:   "\nmore than 16 MiB: the rest is not kept\n",
 	} {
-		text := clock.ReplaceAllString(string(must(os.ReadFile(path))), "")
+		text := clock.ReplaceAllString(string(must.Get(os.ReadFile(path))), "")
 		if path == full && len(text) < maxOutput {
 			text = text[max(0, len(text)-len(want)):]
 		}
@@ -279,9 +280,9 @@ func (*byCPU) Close() error { return nil }
 func TestAcceleratorBehindAProcess(t *testing.T) {
 	s := newStage(t)
 	a := s.open("accelerates")
-	wantError(t, second(a.Validate(t.Context(), 0, s.parents(4))), plugins.ErrNotConstructed)
-	wantError(t, second(a.Search(t.Context(), 0, s.parents(4))), plugins.ErrUnavailable)
-	wantError(t, second(a.Construct(t.Context(), plugins.Input{})), plugins.ErrUnavailable)
+	wantError(t, must.Err(a.Validate(t.Context(), 0, s.parents(4))), plugins.ErrNotConstructed)
+	wantError(t, must.Err(a.Search(t.Context(), 0, s.parents(4))), plugins.ErrUnavailable)
+	wantError(t, must.Err(a.Construct(t.Context(), plugins.Input{})), plugins.ErrUnavailable)
 	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := first(s.Reserve(recipe.Tuples()))
 	want := make([]graph.Edge, len(tuples))
@@ -291,14 +292,14 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 		t.Fatalf("other tuples than those of package graph, or %v", err)
 	}
 	parents := s.parents(recipe.Vertices())
-	validator := must(validate.New(tuples, recipe.Vertices(), 0))
-	csr := must(graph.NewCSR(tuples, recipe.Vertices()))
+	validator := must.Get(validate.New(tuples, recipe.Vertices(), 0))
+	csr := must.Get(graph.NewCSR(tuples, recipe.Vertices()))
 	root, other := tuples[0].Ends()
 	good := first(csr.Search(root))
 	load := func() error { return a.Load(t.Context(), tuples, recipe.Vertices()) }
 	again := func() error { return a.LoadRecipe(t.Context(), recipe) }
 	for i, load := range []func() error{load, again} {
-		check(t, load())
+		must.Do(load())
 		for _, change := range [][2]graph.Vertex{{root, root}, {root, other}, {other, other},
 			{other, -2}, {other, graph.Unreached}} {
 			copy(parents, good)
@@ -322,7 +323,7 @@ func TestDeviceTuples(t *testing.T) {
 	tuples[0] = graph.MakeEdge(7, 9)
 	recipe := graph.Kronecker{Scale: 4, EdgeFactor: 1}
 	wantError(t, a.Generate(t.Context(), recipe, tuples, 0), ErrSegment) // a segment that is not a reservation
-	lent := must(a.Lend(t.Context(), tuples))
+	lent := must.Get(a.Lend(t.Context(), tuples))
 	if none, err := a.Lend(t.Context(), nil); none != nil || err != nil {
 		t.Errorf("a list of no tuples: %+v, %v", none, err)
 	}
@@ -333,8 +334,8 @@ func TestDeviceTuples(t *testing.T) {
 func TestAnEngineIsNoAccelerator(t *testing.T) {
 	s := newStage(t)
 	e := s.open("serial")
-	wantError(t, second(e.Validate(t.Context(), 0, s.parents(4))), errors.ErrUnsupported)
-	wantError(t, second(e.Lend(t.Context(), nil)), errors.ErrUnsupported)
+	wantError(t, must.Err(e.Validate(t.Context(), 0, s.parents(4))), errors.ErrUnsupported)
+	wantError(t, must.Err(e.Lend(t.Context(), nil)), errors.ErrUnsupported)
 	wantError(t, e.Load(t.Context(), nil, 4), errors.ErrUnsupported)
 	wantError(t, e.Generate(t.Context(), graph.Kronecker{}, nil, 0), errors.ErrUnsupported)
 }
@@ -356,13 +357,13 @@ func TestNoTuplesStayWritable(t *testing.T) {
 		"canceled":       {canceled, 0, 8, false},
 	} {
 		s := acceleratorServer{&server{}, &byCPU{}}
-		segment := must(segmentOf(stage.Host, tupleSegment, tuples[c.first:c.last], reserved))
+		segment := must.Get(segmentOf(stage.Host, tupleSegment, tuples[c.first:c.last], reserved))
 		_, err := s.Generate(c.ctx, &enginepb.GenerateRequest{
 			CallId: 1, Recipe: recipeToWire(&recipe), Tuples: segment, First: c.first,
 		})
 		if failed := c.ctx.Err() != nil; (err != nil) != failed || (len(s.kept) != 0) != c.kept {
 			t.Errorf("%s: error %v, mapped for writing: %v", name, err, len(s.kept) != 0)
 		}
-		check(t, s.dropOthers())
+		must.Do(s.dropOthers())
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -58,7 +59,7 @@ func newStage(t testing.TB) *stage {
 	running := goleak.IgnoreCurrent()
 	temp := shortFolder(t)
 	t.Setenv("TMPDIR", temp)
-	self := must(os.Executable())
+	self := must.Get(os.Executable())
 	s := &stage{t: t, journal: &journal{}, self: self}
 	s.Host = NewHost(slog.New(slog.NewTextHandler(s.journal, &slog.HandlerOptions{Level: slog.LevelInfo})))
 	t.Cleanup(func() {
@@ -80,13 +81,13 @@ func newStage(t testing.TB) *stage {
 
 // shortFolder returns a temporary directory with a path short enough for sockets, unlike that of T.TempDir.
 func shortFolder(t testing.TB) string {
-	folder := must(os.MkdirTemp("/tmp", "rpc-"))
+	folder := must.Get(os.MkdirTemp("/tmp", "rpc-"))
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	return folder
 }
 
 func entries(dir string) string {
-	return strings.Join(must(filepath.Glob(filepath.Join(dir, "*"))), " ")
+	return strings.Join(must.Get(filepath.Glob(filepath.Join(dir, "*"))), " ")
 }
 
 // dies waits until a process has ended, or is a zombie. A minute is enough on a busy machine, too.
@@ -115,14 +116,14 @@ func (s *stage) script(text string) Program {
 	s.t.Helper()
 	p := s.program("serial")
 	p.Path = filepath.Join(s.t.TempDir(), "engine")
-	check(s.t, os.WriteFile(p.Path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+	must.Do(os.WriteFile(p.Path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	return p
 }
 
 // open opens one of the acts.
 func (s *stage) open(act string, env ...string) *Client {
 	s.t.Helper()
-	client := must(s.Open(context.Background(), s.program(act, env...)))
+	client := must.Get(s.Open(context.Background(), s.program(act, env...)))
 	s.pids = append(s.pids, client.PID())
 	return client
 }
@@ -149,8 +150,8 @@ func (s *stage) parents(n int64) []graph.Vertex {
 func (s *stage) works(parent []graph.Vertex) {
 	s.t.Helper()
 	client := s.open("serial")
-	must(client.Construct(context.Background(), s.triangle()))
-	must(client.Search(context.Background(), 1, parent))
+	must.Get(client.Construct(context.Background(), s.triangle()))
+	must.Get(client.Search(context.Background(), 1, parent))
 	if got := fmt.Sprint(parent[:3]); got != "[1 1 1]" {
 		s.t.Errorf("parents of the triangle from root 1: %s, want [1 1 1]", got)
 	}
@@ -175,22 +176,6 @@ func closeSockets() {
 	}
 }
 
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func second[T any](_ T, err error) error { return err }
-
 // wantError checks that an error wraps another one and says some words.
 func wantError(t testing.TB, err, sentinel error, words ...string) {
 	t.Helper()
@@ -205,4 +190,4 @@ func wantError(t testing.TB, err, sentinel error, words ...string) {
 }
 
 // first returns the first value of a function that does not fail.
-func first[T, U any](value T, _ U, err error) T { return must(value, err) }
+func first[T, U any](value T, _ U, err error) T { return must.Get(value, err) }

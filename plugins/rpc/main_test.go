@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/serial"
 )
@@ -190,9 +191,9 @@ func acts() map[string]func() {
 // reportMappings answers a search with an error that lists the sizes of the mapped segments in bytes.
 func reportMappings(context.Context, graph.Vertex, []graph.Vertex) (traversal, error) {
 	var found []string
-	for line := range strings.Lines(string(must(os.ReadFile("/proc/self/maps")))) {
+	for line := range strings.Lines(string(must.Get(os.ReadFile("/proc/self/maps")))) {
 		if strings.Contains(line, "/memfd:teps-") {
-			file := must(os.Stat("/proc/self/map_files/" + strings.Fields(line)[0]))
+			file := must.Get(os.Stat("/proc/self/map_files/" + strings.Fields(line)[0]))
 			found = append(found, strconv.FormatInt(file.Size(), 10))
 		}
 	}
@@ -207,11 +208,11 @@ func BenchmarkEmptySearch(b *testing.B) {
 	for name, engine := range map[string]plugins.Engine{"in-process": serial.New(), "rpc": s.open("serial")} {
 		b.Run(name, func(b *testing.B) {
 			parent := s.parents(1)
-			must(engine.Construct(b.Context(), plugins.Input{Tuples: tuples}))
-			must(engine.Search(b.Context(), 0, parent)) // maps the parents
+			must.Get(engine.Construct(b.Context(), plugins.Input{Tuples: tuples}))
+			must.Get(engine.Search(b.Context(), 0, parent)) // maps the parents
 			b.ReportAllocs()
 			for b.Loop() {
-				must(engine.Search(b.Context(), 0, parent))
+				must.Get(engine.Search(b.Context(), 0, parent))
 			}
 		})
 	}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // An engine finds the file of the tuples in /proc of its parent. It can open it for writing, but not write, map or cut
@@ -29,14 +30,14 @@ func TestTuplesCannotBeOpenedAgainForWriting(t *testing.T) {
 	s := makeTestSegment(t, tupleSegment, 3)
 	tuples := view[graph.Edge](s.bytes)
 	tuples[0] = graph.MakeEdge(0, 1) // the host still writes
-	f := must(os.OpenFile(s.path, os.O_RDWR, 0))
+	f := must.Get(os.OpenFile(s.path, os.O_RDWR, 0))
 	defer f.Close()
 	for _, size := range []int64{0, 1 << 20} {
 		wantError(t, f.Truncate(size), unix.EPERM)
 	}
-	wantError(t, second(f.WriteAt([]byte{1}, 0)), unix.EPERM)
-	wantError(t, second(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)), unix.EPERM)
-	m := must(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_SHARED))
+	wantError(t, must.Err(f.WriteAt([]byte{1}, 0)), unix.EPERM)
+	wantError(t, must.Err(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)), unix.EPERM)
+	m := must.Get(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_SHARED))
 	defer unix.Munmap(m)
 	wantError(t, unix.Mprotect(m, unix.PROT_READ|unix.PROT_WRITE), unix.EACCES)
 	if tuples[0] != graph.MakeEdge(0, 1) {
@@ -73,21 +74,21 @@ func TestCallOfStoppedEngineEndsBeforeItsContext(t *testing.T) {
 func TestFrozenEngineChangesNothing(t *testing.T) {
 	s := newStage(t)
 	client := s.open("works on")
-	must(client.Construct(context.Background(), s.triangle()))
+	must.Get(client.Construct(context.Background(), s.triangle()))
 	parent := s.parents(3)
-	must(client.Search(context.Background(), 0, parent))
+	must.Get(client.Search(context.Background(), 0, parent))
 	client.Freeze()
 	frozen := atomic.LoadInt64((*int64)(&parent[0]))
 	time.Sleep(20 * time.Millisecond)
 	if now := atomic.LoadInt64((*int64)(&parent[0])); now != frozen {
 		t.Errorf("parent[0] was %d when the engine was frozen, and is %d", frozen, now)
 	}
-	must(client.Describe(context.Background()))
+	must.Get(client.Describe(context.Background()))
 	for atomic.LoadInt64((*int64)(&parent[0])) == frozen { // forever, if the call did not thaw the engine
 		time.Sleep(time.Millisecond)
 	}
 	client.Freeze()
-	check(t, client.Close())
+	must.Do(client.Close())
 }
 
 // stop stops a process. Signals take time.
@@ -95,7 +96,7 @@ func stop(t *testing.T, pid int) {
 	t.Helper()
 	signal(t, pid, syscall.SIGSTOP)
 	for stopped := false; !stopped; time.Sleep(time.Millisecond) {
-		stat := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
+		stat := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
 		stopped = bytes.Contains(stat, []byte(") T "))
 	}
 }
@@ -103,7 +104,7 @@ func stop(t *testing.T, pid int) {
 func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 	s := newStage(t)
 	client := s.open("reports its mappings")
-	must(client.Construct(context.Background(), s.triangle()))
+	must.Get(client.Construct(context.Background(), s.triangle()))
 	first, second := s.parents(100), s.parents(200)
 	for i, c := range []struct {
 		parent []graph.Vertex
@@ -125,9 +126,9 @@ func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 
 func TestParentsLieInHugePagesWhereTheSystemCan(t *testing.T) {
 	var release unix.Utsname
-	check(t, unix.Uname(&release))
+	must.Do(unix.Uname(&release))
 	var major, minor int
-	must(fmt.Sscanf(unix.ByteSliceToString(release.Release[:]), "%d.%d", &major, &minor))
+	must.Get(fmt.Sscanf(unix.ByteSliceToString(release.Release[:]), "%d.%d", &major, &minor))
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil || major*100+minor < 601 {
 		t.Skipf("Linux %d.%d without MADV_COLLAPSE", major, minor)
 	}
@@ -151,28 +152,28 @@ func inHugePages(t *testing.T) (kib int, refused error) {
 	if address := uintptr(unsafe.Pointer(unsafe.SliceData(s.bytes))); address%hugePage != 0 {
 		t.Errorf("mapped at %#x", address)
 	}
-	smaps := must(os.ReadFile("/proc/self/smaps"))
+	smaps := must.Get(os.ReadFile("/proc/self/smaps"))
 	_, mapping, _ := bytes.Cut(smaps, []byte("/memfd:teps-parents"))
 	_, huge, _ := bytes.Cut(mapping, []byte("ShmemPmdMapped:"))
-	must(fmt.Sscan(string(huge), &kib))
+	must.Get(fmt.Sscan(string(huge), &kib))
 	whole := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s.bytes))), 32<<20)
 	return kib, unix.Madvise(whole, unix.MADV_COLLAPSE)
 }
 
 // A host with capabilities is not dumpable, and a host may see the /proc of another PID namespace, or none.
 func TestSegmentIsAFileWhereProcIsClosed(t *testing.T) {
-	check(t, unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
-	defer func() { check(t, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)) }()
-	s := must(newSegment(1, parentSegment, 100, present))
+	must.Do(unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
+	defer func() { must.Do(unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)) }()
+	s := must.Get(newSegment(1, parentSegment, 100, present))
 	if strings.HasPrefix(s.path, "/proc/") {
 		t.Errorf("the segment is %s", s.path)
 	}
-	engine := must(attachFile(s.path, 800, true, false))
+	engine := must.Get(attachFile(s.path, 800, true, false))
 	view[graph.Vertex](engine.bytes)[99] = 7
 	if got := view[graph.Vertex](s.bytes)[99]; got != 7 {
 		t.Errorf("the host sees %d", got)
 	}
-	check(t, errors.Join(engine.unmap(), s.release()))
+	must.Do(engine.unmap(), s.release())
 	if _, err := os.Stat(filepath.Dir(s.path)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s is left behind: %v", filepath.Dir(s.path), err)
 	}

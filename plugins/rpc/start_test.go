@@ -20,6 +20,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -28,7 +29,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(folder, name)
-		check(t, os.WriteFile(path, []byte(text), mode))
+		must.Do(os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	// The header of an ELF program for an IBM S/390: 64 bits, little endian, without any segments.
@@ -36,7 +37,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 	copy(foreign, "\x7fELF\x02\x01\x01")
 	foreign[16], foreign[18], foreign[20], foreign[52] = 2, 22, 1, 64
 	fifo := filepath.Join(folder, "fifo")
-	check(t, syscall.Mkfifo(fifo, 0o755))
+	must.Do(syscall.Mkfifo(fifo, 0o755))
 
 	for name, c := range map[string]struct{ path, words string }{
 		"no path":              {"", "no path is given"},
@@ -50,7 +51,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 		"another architecture": {write("foreign", string(foreign), 0o755), "built for another machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantError(t, second(s.Open(context.Background(), Program{Path: c.path})), ErrProgram, c.words)
+			wantError(t, must.Err(s.Open(context.Background(), Program{Path: c.path})), ErrProgram, c.words)
 		})
 	}
 	s.works(s.parents(3))
@@ -72,9 +73,9 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 				s.limits.start = 700 * time.Millisecond
 			}
 			start := time.Now()
-			wantError(t, second(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
+			wantError(t, must.Err(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
 			if s.limits.start < usual { // nobody waits for silence twice
-				wantError(t, second(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
+				wantError(t, must.Err(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
 				if took := time.Since(start); took > 2*s.limits.start {
 					t.Errorf("two starts took %v", took)
 				}
@@ -82,7 +83,7 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 			s.limits.start = usual
 			other := s.program("serial")
 			other.Args = []string{"other"}
-			must(s.Open(context.Background(), other))
+			must.Get(s.Open(context.Background(), other))
 		})
 	}
 }
@@ -112,15 +113,15 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	s := newStage(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	wantError(t, second(s.Open(ctx, s.program("says nothing"))), context.DeadlineExceeded)
-	wantError(t, second(s.Open(ctx, s.program("serial"))), context.DeadlineExceeded)
+	wantError(t, must.Err(s.Open(ctx, s.program("says nothing"))), context.DeadlineExceeded)
+	wantError(t, must.Err(s.Open(ctx, s.program("serial"))), context.DeadlineExceeded)
 }
 
 // A context may end while the system still starts the program.
 func TestProcessKilledBeforeItHasStartedEnds(t *testing.T) {
 	p := &process{cmd: exec.Command("sleep", "1000"), logger: slog.New(slog.DiscardHandler), tail: child.NewTail()}
 	p.kill()
-	check(t, p.Start(t.Context()))
+	must.Do(p.Start(t.Context()))
 	if !p.hasEnded(time.Minute) || !p.started().Killed() {
 		t.Error("the process runs on")
 	}
@@ -130,15 +131,15 @@ func TestProgramWithAnotherChecksumIsRefused(t *testing.T) {
 	s := newStage(t)
 	p := s.program("serial")
 	p.SHA256 = strings.ToUpper(s.open("serial").Checksum())
-	must(s.Open(t.Context(), p))
+	must.Get(s.Open(t.Context(), p))
 	p.SHA256 = strings.Repeat("0", 64)
-	wantError(t, second(s.Open(t.Context(), p)), ErrChecksum, p.SHA256)
+	wantError(t, must.Err(s.Open(t.Context(), p)), ErrChecksum, p.SHA256)
 }
 
 func TestProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
 	s := newStage(t)
 	p := s.script("echo >>\"$0\"\nexec " + s.self)
-	wantError(t, second(s.Open(context.Background(), p)), ErrChecksum)
+	wantError(t, must.Err(s.Open(context.Background(), p)), ErrChecksum)
 }
 
 func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
@@ -146,24 +147,24 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 	p := s.script("exec " + s.self)
 	touch := func(seconds int64) {
 		t.Helper()
-		check(t, os.Chtimes(p.Path, time.Time{}, time.Unix(seconds, 0)))
+		must.Do(os.Chtimes(p.Path, time.Time{}, time.Unix(seconds, 0)))
 	}
 	touch(1e9)
-	open := func() *Client { return must(s.Open(context.Background(), p)) }
+	open := func() *Client { return must.Get(s.Open(context.Background(), p)) }
 	touched := open()
 	touch(2e9)
-	check(t, touched.Close())
+	must.Do(touched.Close())
 	changed, removed := open(), open()
-	check(t, os.WriteFile(p.Path, []byte("#!/bin/sh\nexec "+s.self+"\n# more\n"), 0o755))
+	must.Do(os.WriteFile(p.Path, []byte("#!/bin/sh\nexec "+s.self+"\n# more\n"), 0o755))
 	touch(1e9)
 	wantError(t, changed.Close(), ErrChecksum)
-	wantError(t, second(s.Open(context.Background(), p)), ErrChecksum)
-	check(t, os.Remove(p.Path))
+	wantError(t, must.Err(s.Open(context.Background(), p)), ErrChecksum)
+	must.Do(os.Remove(p.Path))
 	wantError(t, removed.Close(), ErrChecksum)
 }
 
 func TestEngineRunByHandSaysWhatItIs(t *testing.T) {
-	self := must(os.Executable())
+	self := must.Get(os.Executable())
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), actKey+"=serial")
 	stdout, err := cmd.Output()
@@ -184,30 +185,30 @@ func TestEnvironmentIsInheritedWithoutThatOfAnOuterHost(t *testing.T) {
 
 func TestClosedHostOpensAndAllocatesNothing(t *testing.T) {
 	s := newStage(t)
-	check(t, s.Close())
-	wantError(t, second(s.Open(context.Background(), s.program("serial"))), plugins.ErrClosed)
+	must.Do(s.Close())
+	wantError(t, must.Err(s.Open(context.Background(), s.program("serial"))), plugins.ErrClosed)
 	_, _, err := s.Tuples(1)
 	wantError(t, err, plugins.ErrClosed)
-	check(t, s.Close())
+	must.Do(s.Close())
 }
 
 func kill(t *testing.T, pid int) { signal(t, pid, syscall.SIGKILL) }
 
 func signal(t *testing.T, pid int, s syscall.Signal) {
 	t.Helper()
-	check(t, syscall.Kill(pid, s))
+	must.Do(syscall.Kill(pid, s))
 }
 
 // hostAct is a host that opens two engines, one of them behind a script, and is killed during a search. It prints the
 // process IDs of the engines.
 func hostAct() {
-	self := must(os.Executable())
+	self := must.Get(os.Executable())
 	os.Setenv(actKey, "hangs")
 	h := NewHost(slog.Default())
 	parents := first(h.Parents(1000))
 	script := os.Getenv(moreKey)
 	for _, path := range []string{self, script} {
-		client := must(h.Open(context.Background(), Program{Path: path}))
+		client := must.Get(h.Open(context.Background(), Program{Path: path}))
 		fmt.Println(client.PID())
 		go client.Search(context.Background(), graph.Vertex(0), parents)
 	}
@@ -217,24 +218,24 @@ func hostAct() {
 
 func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	temp, note := shortFolder(t), filepath.Join(t.TempDir(), "behind")
-	self := must(os.Executable())
+	self := must.Get(os.Executable())
 	script := filepath.Join(t.TempDir(), "engine")
 	text := fmt.Sprintf("#!/bin/sh\n%s &\necho $! >%s\nwait\n", self, note)
-	check(t, os.WriteFile(script, []byte(text), 0o755))
+	must.Do(os.WriteFile(script, []byte(text), 0o755))
 	host := exec.Command(self)
 	host.Env = append(os.Environ(), actKey+"=host", moreKey+"="+script, "TMPDIR="+temp)
 	host.Stderr = os.Stderr
-	out := must(host.StdoutPipe())
-	check(t, host.Start())
+	out := must.Get(host.StdoutPipe())
+	must.Do(host.Start())
 	var engines []int
 	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
-		engines = append(engines, must(strconv.Atoi(lines.Text())))
+		engines = append(engines, must.Get(strconv.Atoi(lines.Text())))
 	}
 	var behind []byte // which the shell may write after the engine's first output
 	for start := time.Now(); len(behind) == 0 && time.Since(start) < time.Minute; time.Sleep(time.Millisecond) {
 		behind, _ = os.ReadFile(note)
 	}
-	pid := must(strconv.Atoi(strings.TrimSpace(string(behind))))
+	pid := must.Get(strconv.Atoi(strings.TrimSpace(string(behind))))
 	if engines = append(engines, pid); len(engines) != 3 {
 		t.Fatalf("engines %v, want 3", engines)
 	}

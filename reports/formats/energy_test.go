@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/parts"
@@ -23,17 +24,10 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 	dir := t.TempDir()
 	r := samples.Metered()
 	r.Runs = []record.Run{r.Runs[0], r.Runs[3]} // of each engine
-	if err := WriteAll(dir, reportOf(t, r)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(WriteAll(dir, reportOf(t, r)))
 	var table bytes.Buffer
-	if err := text.Table(&table, reportOf(t, r).Results[0], 0, false); err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(text.Table(&table, reportOf(t, r).Results[0], 0, false))
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*")))
 	allowed := regexp.MustCompile(`no system power|not system power|not the system|power of the whole system|` +
 		`meter of the whole system|component power, not the system's`)
 	mention := regexp.MustCompile(`(?i)system power|the system|<td>system<|system:`)

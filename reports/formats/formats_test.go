@@ -20,6 +20,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -104,9 +105,7 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 			report := reportOf(t, r)
 			for _, f := range All() {
 				var b bytes.Buffer
-				if err := f.Write(&b, report); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(f.Write(&b, report))
 				if b.Len() == 0 && f.Name != "bench" {
 					t.Errorf("%s is empty", f.Name)
 				}
@@ -132,33 +131,21 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 // reportOf makes a report of records.
 func reportOf(t testing.TB, records ...record.Result) reports.Report {
 	t.Helper()
-	r, err := reports.New(nil, records...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(reports.New(nil, records...))
 	return r
 }
 
 // drawn is a figure as SVG.
 func drawn(t *testing.T, f reports.Figure) (plot.Plotter, []byte) {
 	t.Helper()
-	p, err := plot.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	svg, err := p.Draw(".svg", f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plot.New())
+	svg := must.Get(p.Draw(".svg", f))
 	return p, svg
 }
 
 func data(t *testing.T, path string) string {
 	t.Helper()
-	out, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(os.ReadFile(path))
 	return string(out)
 }
 
@@ -229,15 +216,10 @@ func TestEveryFormatTakesAnyRecord(t *testing.T) {
 			}
 			r.Runs = append(r.Runs, run)
 		}
-		report, err := reports.New(nil, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(reports.New(nil, r))
 		for _, f := range All() {
 			var b strings.Builder
-			if err := f.Write(&b, report); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(f.Write(&b, report))
 			for _, drawing := range drawings.FindAllString(b.String(), -1) {
 				if notANumber.MatchString(drawing) {
 					t.Fatalf("%s has a drawing with what is not a number: %s", f.Name, drawing)
@@ -251,17 +233,12 @@ func TestWriteAllLeavesNoPartOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	// The file cannot replace a directory, so the rename fails and the temporary file is removed.
 	blocked := filepath.Join(dir, "graph500.txt")
-	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
 	err := WriteAll(dir, reportOf(t, samples.Result([]string{"cpu"}, 16)))
 	if err == nil || !strings.Contains(err.Error(), "graph500.txt") || !strings.HasPrefix(err.Error(), "reports: ") {
 		t.Errorf("got %v", err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))
 	if len(entries) != 1 {
 		t.Errorf("%d files are left, want the folder alone", len(entries))
 	}
@@ -286,9 +263,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s to a full disk: %v", f.Name, err)
 		}
 	}
-	if _, err := ByName(All(), "pdf"); err == nil || !strings.Contains(err.Error(), "html, markdown") {
-		t.Errorf("an unknown format: %v", err)
-	}
+	must.Fail(t, must.Err(ByName(All(), "pdf")), "html, markdown")
 	if _, err := reports.New(nil); !errors.Is(err, reports.ErrNoRecord) {
 		t.Errorf("without a record: %v", err)
 	}
@@ -308,10 +283,7 @@ func TestANewFormatIsOneLine(t *testing.T) {
 			_, err := fmt.Fprintf(w, "%d runs", len(r.All))
 			return err
 		}})
-	f, err := ByName(formats, "count")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(ByName(formats, "count"))
 	var b strings.Builder
 	if err := f.Write(&b, reportOf(t, samples.Result([]string{"cpu"}, 16, 17))); err != nil || b.String() != "2 runs" {
 		t.Errorf("got %q, %v", &b, err)
@@ -323,13 +295,9 @@ func TestANewPlotIsOneLine(t *testing.T) {
 	record := samples.Ranked()
 	record.Runs = append(record.Runs, samples.WithMeters(samples.Run("metered", 1, 16, 8), power.GPU))
 	r, dir := reportOf(t, record), t.TempDir()
-	if err := WriteAll(dir, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(WriteAll(dir, r))
 	var markdown strings.Builder
-	if err := text.Markdown(&markdown, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(text.Markdown(&markdown, r))
 	page := data(t, filepath.Join(dir, "report.html"))
 	for _, plot := range parts.All() {
 		part := plot(r.All, nil)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -57,20 +58,12 @@ func openBrowser(t *testing.T) *browser {
 	if program == "" {
 		t.Skip("there is no Chromium on the path (Debian: apt-get install chromium)")
 	}
-	theirIn, ourOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ourIn, theirOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	theirIn, ourOut := must.Get2(os.Pipe())
+	ourIn, theirOut := must.Get2(os.Pipe())
 	c := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
 		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
 	c.ExtraFiles = []*os.File{theirIn, theirOut} // file descriptors 3 and 4
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(c.Start())
 	theirIn.Close()
 	theirOut.Close()
 	b := &browser{t: t, to: ourOut, from: bufio.NewReader(ourIn)}
@@ -220,15 +213,9 @@ func TestPagesOfManyRunsInABrowser(t *testing.T) {
 // committed returns the records in docs/results/runs.
 func committed(t *testing.T) (all []record.Result) {
 	t.Helper()
-	runs, err := record.Runs("../../docs/results/runs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must.Get(record.Runs("../../docs/results/runs"))
 	for _, run := range runs {
-		r, err := record.Load(run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(record.Load(run))
 		all = append(all, r)
 	}
 	return all
@@ -237,9 +224,7 @@ func committed(t *testing.T) (all []record.Result) {
 func write(t *testing.T, page string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(path, []byte(page), 0o644))
 	return path
 }
 
@@ -253,14 +238,9 @@ const textsOutside = `[...document.querySelectorAll('svg text')].filter(e => {
 // reaches the drawings, and nothing is fetched. With -screenshots the page is also written as it looks.
 func TestPageInABrowser(t *testing.T) {
 	b := openBrowser(t)
-	references, err := reports.References("kolganov-2018")
-	if err != nil {
-		t.Fatal(err)
-	}
+	references := must.Get(reports.References("kolganov-2018"))
 	r, err := record.Load(*pageOf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	path := write(t, pageWith(t, references, r))
 	grounds := map[string]string{}
 	for _, width := range []int{1280, 900, 480, 390} {
@@ -304,21 +284,14 @@ func TestPageInABrowser(t *testing.T) {
 	// On paper the scheme is light, and what is folded on the screen is open, but for the tables of all roots.
 	printed, err := base64.StdEncoding.DecodeString(b.call("Page.printToPDF",
 		map[string]any{"printBackground": true})["data"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(err)
 	program, err := exec.LookPath("pdftotext")
 	if err != nil {
 		t.Skip("there is no pdftotext to read the printed page with (Debian: apt-get install poppler-utils)")
 	}
 	paper := filepath.Join(t.TempDir(), "page.pdf")
-	if err := os.WriteFile(paper, printed, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	text, err := exec.Command(program, "-layout", paper, "-").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(paper, printed, 0o644))
+	text := must.Get(exec.Command(program, "-layout", paper, "-").Output())
 	if n := bytes.Count(text, []byte("Statement of the rules")); n != len(r.Runs) {
 		t.Errorf("the statement of the rules is printed for %d of %d runs", n, len(r.Runs))
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -25,14 +26,9 @@ func page(t *testing.T, results ...record.Result) string {
 
 func pageWith(t *testing.T, references []reports.Reference, results ...record.Result) string {
 	t.Helper()
-	r, err := reports.New(references, results...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(reports.New(references, results...))
 	var b strings.Builder
-	if err := Write(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Write(&b, r))
 	return b.String()
 }
 
@@ -207,10 +203,7 @@ func safePage(t *testing.T, page []byte) {
 // Published values appear when asked for, and then in a separate section and table, and in their color.
 func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 25, 26)
-	references, err := reports.References("all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	references := must.Get(reports.References("all"))
 	without, with := page(t, r), pageWith(t, references, r)
 	safePage(t, []byte(with))
 	for _, word := range []string{"Kolganov", "Tesla P100", "not measured here"} {

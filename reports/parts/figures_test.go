@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -87,10 +88,7 @@ func TestVariantsWithLongNamesHaveDifferentLabels(t *testing.T) {
 			t.Errorf("the label of %s is %s", one, label)
 		}
 	}
-	f, err := Figure(all(t, r), "directions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Figure(all(t, r), "directions"))
 	if names := f.Panels[0].Y.Ticks; names[0].Label == names[1].Label {
 		t.Errorf("both rows are %s", names[0].Label)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -230,19 +231,13 @@ func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
 // all is a report of everything.
 func all(t *testing.T, records ...record.Result) reports.Report {
 	t.Helper()
-	r, err := reports.New(nil, records...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(reports.New(nil, records...))
 	return r
 }
 
 // references are publications by name.
 func references(t *testing.T, names ...string) []reports.Reference {
 	t.Helper()
-	r, err := reports.References(names...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(reports.References(names...))
 	return r
 }

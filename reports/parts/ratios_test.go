@@ -5,6 +5,7 @@ package parts
 import (
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -12,10 +13,7 @@ import (
 
 func ratiosOf(t *testing.T, records ...record.Result) map[reports.RowKey]map[string]Ratio {
 	t.Helper()
-	r, err := reports.New(nil, records...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(reports.New(nil, records...))
 	return Ratios(r)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/plot"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -27,23 +28,14 @@ import (
 
 func plotter(t *testing.T) Plotter {
 	t.Helper()
-	p, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New())
 	return p
 }
 
 // figures are the figures of a result by name.
 func figures(t *testing.T, r record.Result, publications ...string) map[string]reports.Figure {
-	references, err := reports.References(publications...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := reports.New(references, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	references := must.Get(reports.References(publications...))
+	report := must.Get(reports.New(references, r))
 	out := map[string]reports.Figure{}
 	for _, f := range parts.Figures(report) {
 		out[f.Name] = f
@@ -67,20 +59,12 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 	all["mteps-per-watt-published"] = figures(t, samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt"]
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
-			got, err := plotter(t).Draw(".svg", f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(plotter(t).Draw(".svg", f))
 			path := filepath.Join("testdata", name+".svg")
 			if *samples.Update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(os.WriteFile(path, got, 0o644))
 			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(path))
 			number := regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
 			if diff := cmp.Diff(string(number.ReplaceAll(want, []byte("0"))), string(number.ReplaceAll(got, []byte(
 				"0")))); diff != "" {
@@ -103,10 +87,7 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 // Texts of a PDF are outlines, so any letter of the typeface can be shown and no typeface is embedded.
 func TestPDFDrawsTextsAsOutlines(t *testing.T) {
 	f := figures(t, samples.Result([]string{"cpu-größer-名"}, 16, 17))["gteps-over-scale"]
-	pdf, err := plotter(t).Draw(".pdf", f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pdf := must.Get(plotter(t).Draw(".pdf", f))
 	for _, want := range []string{"%PDF-", "%%EOF"} {
 		if !bytes.Contains(pdf, []byte(want)) {
 			t.Errorf("the PDF has no %s", want)
@@ -126,9 +107,7 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 	dir, f := t.TempDir(), figures(t, samples.Result([]string{"cpu"}, 16, 17))["gteps-over-scale"]
 	for extension, magic := range map[string]string{".svg": "<?xml", ".png": "\x89PNG", ".PDF": "%PDF"} {
 		path := filepath.Join(dir, "rates"+extension)
-		if err := plotter(t).Write(path, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(plotter(t).Write(path, f))
 		data, err := os.ReadFile(path)
 		if err != nil || !bytes.HasPrefix(data, []byte(magic)) {
 			t.Errorf("%s does not begin with %q (%v)", path, magic, err)
@@ -154,10 +133,7 @@ func TestInlineRecolorsInkAndNotNames(t *testing.T) {
 	maps.Copy(all, figures(t, samples.Metered(power.Node), "all"))
 	all["named"] = figures(t, samples.Result([]string{`#222222 fill:#DDDDDD`}, 16))["roots"]
 	for name, f := range all {
-		svg, err := plotter(t).Inline(f, reports.FigureWidth)
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := must.Get(plotter(t).Inline(f, reports.FigureWidth))
 		if name == "named" && !strings.Contains(svg, "#222222 fill:#DDD") {
 			t.Error("the engine's name has changed")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
@@ -23,13 +24,8 @@ func TestCSVHasNoFormulas(t *testing.T) {
 		r.ID, r.Machine.Hostname, r.Machine.CPU, r.Software.Commit = text, text, text, text
 		r.Runs[0].Description.Version, r.Runs[0].Options = text, map[string]string{text: "1"}
 		var b bytes.Buffer
-		if err := CSV(&b, report(t, r)); err != nil {
-			t.Fatal(err)
-		}
-		rows, err := csv.NewReader(&b).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(CSV(&b, report(t, r)))
+		rows := must.Get(csv.NewReader(&b).ReadAll())
 		kept := 0
 		for _, cell := range rows[1] {
 			if strings.HasPrefix(cell, want) {
@@ -48,9 +44,7 @@ func TestBenchGivesEveryEngineItsOwnName(t *testing.T) {
 	names := []string{long + "owner=block", long + "owner=modulo", "a/b", "a-b", "a b", "-a-b-", "a%2Fb", "cpu:threads=1",
 		"cpu-threads=1", "\xff", "\xfe", "\ufffd", "引擎", "引\n擎"}
 	var text bytes.Buffer
-	if err := Bench(&text, report(t, samples.Result(names, 16))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Bench(&text, report(t, samples.Result(names, 16))))
 	seen := map[string]int{}
 	for r := benchfmt.NewReader(&text, "records"); r.Scan(); {
 		result, ok := r.Result().(*benchfmt.Result)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/tepsbench/teps/compare"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -48,9 +49,7 @@ func TestTextsAreAsTheyWere(t *testing.T) {
 	} {
 		for format, write := range c.formats {
 			var b bytes.Buffer
-			if err := write(&b, report(t, c.records...)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(write(&b, report(t, c.records...)))
 			samples.Golden(t, c.name+"."+format, b.String())
 			if err := write(broken{}, report(t, c.records...)); !errors.Is(err, errBroken) {
 				t.Errorf("%s to a writer that fails: %v", format, err)
@@ -83,9 +82,7 @@ func TestListsAreAsTheyWere(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, width := range []int{80, 0} {
-		if err := errors.Join(ListTable(&b, listed, width), ListTable(&b, nil, width)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(ListTable(&b, listed, width), ListTable(&b, nil, width))
 	}
 	samples.Golden(t, "list", b.String())
 }
@@ -133,9 +130,7 @@ func TestComparisonsAreAsTheyWere(t *testing.T) {
 				compare.Side{Name: string(rune('B' + i)), From: "results/b,c\x1b[31m", Results: side}))
 		}
 		limit := 0.05
-		if err := errors.Join(Comparison(&b, all, 0), ComparisonMarkdown(&b, all)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Comparison(&b, all, 0), ComparisonMarkdown(&b, all))
 		b.WriteString("\nfailures:\n" + strings.Join(ComparisonFailures(all, &limit), "\n") + "\n\n----\n\n")
 	}
 	store := []record.Result{samples.Result([]string{"cpu", "serial"}, 16), samples.Result([]string{"cpu", "mine"}, 17)}
@@ -146,9 +141,7 @@ func TestComparisonsAreAsTheyWere(t *testing.T) {
 	for _, side := range sides[1:] {
 		all = append(all, compare.Of(sides[0], side))
 	}
-	if err := Comparison(&b, all, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Comparison(&b, all, 0))
 	b.WriteString(strings.Join(Engines(store[0]), "\n"))
 	samples.Golden(t, "comparisons", b.String())
 }

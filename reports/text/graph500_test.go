@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -21,14 +22,9 @@ import (
 // The golden file is the whole standard output of the Graph500 reference program 3.0 (one rank, scale 10). Its numbers
 // are read into a record, and the record must come out as the same bytes.
 func TestGraph500ReproducesTheReferenceOutput(t *testing.T) {
-	want, err := os.ReadFile("testdata/graph500-reference-s10.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile("testdata/graph500-reference-s10.txt"))
 	var got bytes.Buffer
-	if err := Graph500(&got, result(t, runFromText(t, want))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Graph500(&got, result(t, runFromText(t, want))))
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("got:\n%s\nwant:\n%s", got.Bytes(), want)
 	}
@@ -82,18 +78,12 @@ func runFromText(t *testing.T, text []byte) record.Run {
 
 // The table was printed by C's printf("%s %g %.11g\n", text, x, x).
 func TestPercentGAgreesWithPrintf(t *testing.T) {
-	file, err := os.Open("testdata/printf-g.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open("testdata/printf-g.txt"))
 	defer file.Close()
 	lines := 0
 	for s := bufio.NewScanner(file); s.Scan(); lines++ {
 		fields := strings.Fields(s.Text())
-		x, err := strconv.ParseFloat(fields[0], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(strconv.ParseFloat(fields[0], 64))
 		if got := percentG(6, x); got != fields[1] {
 			t.Errorf("%%g of %s: got %s, want %s", fields[0], got, fields[1])
 		}
@@ -109,10 +99,7 @@ func TestPercentGAgreesWithPrintf(t *testing.T) {
 // report makes a report of records.
 func report(t testing.TB, records ...record.Result) reports.Report {
 	t.Helper()
-	r, err := reports.New(nil, records...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(reports.New(nil, records...))
 	return r
 }
 

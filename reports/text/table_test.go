@@ -4,13 +4,13 @@ package text
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -24,9 +24,7 @@ func TestStatesAreWhole(t *testing.T) {
 		table := reports.NewTable("engine|#"+reports.Range+"|state", "")
 		table.Add("cpu", "0.633 … 1.46", state)
 		var b bytes.Buffer
-		if err := Columns(&b, table, 35); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Columns(&b, table, 35))
 		if got := b.String(); !strings.Contains(got, state) || strings.Contains(got, reports.Range) {
 			t.Errorf("want the state and no range, got\n%s", got)
 		}
@@ -47,9 +45,7 @@ func TestColumnsFitTheTerminal(t *testing.T) {
 					colored("PARTLY CHECKED", reports.Fair))
 			}
 			var b bytes.Buffer
-			if err := Columns(&b, table, width); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(Columns(&b, table, width))
 			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 			if len(lines) != 22 {
 				t.Fatalf("%d lines for 20 rows", len(lines))
@@ -115,9 +111,7 @@ func TestTableFitsATerminal(t *testing.T) {
 		}
 		for _, color := range []bool{false, true} {
 			var b bytes.Buffer
-			if err := Table(&b, report(t, r).Results[0], c.width, color); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(Table(&b, report(t, r).Results[0], c.width, color))
 			narrow(t, b.String())
 			for _, want := range c.want {
 				if !strings.Contains(b.String(), want) || name == "range" && strings.Contains(b.String(), reports.Range) {
@@ -137,9 +131,7 @@ func TestNamesOfVariantsStayDifferent(t *testing.T) {
 		"cpu:adjacency=csr:threads=4:alpha=15:latency=csr", "cpu:adjacency=packed:threads=2:alpha=15:latency=csr"}
 	result := report(t, samples.Result(variants, 16)).Results[0]
 	var screen, pipe strings.Builder
-	if err := errors.Join(Table(&screen, result, width, false), Table(&pipe, result, 0, false)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Table(&screen, result, width, false), Table(&pipe, result, 0, false))
 	narrow(t, screen.String())
 	names := map[string]bool{}
 	for _, line := range strings.Split(screen.String(), "\n")[2:5] {
