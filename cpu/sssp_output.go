@@ -21,13 +21,22 @@ func (s *paths) write(_, from, to int) {
 		for i, unreached := 0, graph.Infinity(); i < len(distance); i++ {
 			distance[i] = unreached
 		}
-		for c := range layout.Classes {
+		for c := range layout.Pulled {
 			first, last := g.Regions.VerticesOf(region, c)
 			labels := g.Label[first:last]
 			for i, state := range s.states[first:last] {
 				at := labels[i] & (1<<layout.RegionBits - 1)
 				parent[at] = parents.ToVertex(g.Label[state&maxParent])
 				distance[at] = distanceOf(state)
+			}
+		}
+		first, last := g.Regions.VerticesOf(region, layout.Leaves)
+		labels := g.Label[first:last]
+		for i, h := range g.Heads[first:last] {
+			state, at := s.states[h.Neighbor], labels[i]&(1<<layout.RegionBits-1)
+			if state != s.none {
+				parent[at] = parents.ToVertex(g.Label[h.Neighbor])
+				distance[at] = distanceOf(state) + h.Weight
 			}
 		}
 		for _, h := range g.Regions.HubsOf(region) {

@@ -66,7 +66,7 @@ func (s *paths) pullAll() error {
 	p.next.end.Store(0)
 	s.do(g.Hubs, visitPiece, (*paths).pullHubs)
 	s.endLevel(graph.BottomUp, g.Hubs, 0)
-	for c := range layout.Classes {
+	for c := range layout.Pulled {
 		p.base = g.Classes[c]
 		n := g.Classes[c+1] - p.base
 		s.do(n, pullPiece, (*paths).pullFirst)
@@ -160,13 +160,12 @@ func (s *paths) lookOn(mine *pathWorker, n int) {
 	s.lookAll(mine, mine.hard[:hard])
 }
 
-// lookFirst looks at the first entry of vertices. A vertex is final if its first neighbor is, no other entry matters,
-// and it has no distance yet. It returns the number of vertices in rest, for which others matter, and in hard, all
-// others that are not final.
+// lookFirst looks at the first entry of vertices. One is final if its first neighbor is and no other entry matters. It
+// returns the number of vertices in rest, for which others matter, and in hard, all others that are not final.
 //
 //go:norace
 func (s *paths) lookFirst(mine *pathWorker, us []uint64) (rest, hard int) {
-	states, heads, low, none := s.states, s.g.Heads, s.pull.low, s.none
+	states, heads, low := s.states, s.g.Heads, s.pull.low
 	for k, u := range us {
 		if k%lookahead == 0 {
 			s.fetch(us, k+lookahead, &heads[0], headSize)
@@ -174,37 +173,40 @@ func (s *paths) lookFirst(mine *pathWorker, us []uint64) (rest, hard int) {
 		v := uint32(u)
 		h, x := &heads[v], states[v]
 		y := states[h.Neighbor]
-		d := uint64(math.Float32bits(distanceOf(y) + h.Weight))
-		ready := y >> 63
-		if x != none {
-			ready = 0
-		}
-		enough := 1 - less(uint64(math.Float32bits(low+h.Next)), d)
-		states[v] = x ^ (x^(d<<distanceBit0|uint64(h.Neighbor)|final))&-(ready&enough)
+		found := nearer(x, y, h)
+		open := 1 - x>>63
+		ready := y >> 63 & open
+		enough := 1 - less(uint64(math.Float32bits(low+h.Next)), found>>distanceBit0)
+		states[v] = x ^ (x^(found|final))&-(ready&enough)
 		mine.rest[rest], mine.hard[hard] = u, u
 		rest += int(ready &^ enough)
-		hard += int((1 - ready) &^ (x >> 63))
+		hard += int(open &^ ready)
 	}
 	return rest, hard
 }
 
-// lookSecond looks at the second entry of vertices that are unreached and have a final first neighbor. It returns the
+// nearer returns the state x of a vertex, or if that is nearer the one over entry h, whose neighbor has state y.
+func nearer(x, y uint64, h *layout.Head) uint64 {
+	d := uint64(math.Float32bits(distanceOf(y) + h.Weight))
+	return x ^ (x^(d<<distanceBit0|uint64(h.Neighbor)))&-less(d, x>>distanceBit0)
+}
+
+// lookSecond looks at the second entry of vertices that are not final and have a final first neighbor. It returns the
 // number of vertices in hard, which are not final.
 //
 //go:norace
 func (s *paths) lookSecond(mine *pathWorker, us []uint64) (hard int) {
-	states, heads, seconds, low, none := s.states, s.g.Heads, s.g.Seconds, s.pull.low, s.none
+	states, heads, seconds, low := s.states, s.g.Heads, s.g.Seconds, s.pull.low
 	for k, u := range us {
 		if k%lookahead == 0 {
 			s.fetch(us, k+lookahead, &seconds[0][0], 2*headSize)
 		}
 		v := uint32(u)
-		h, e := &heads[v], &seconds[v][0]
+		h, e, x := &heads[v], &seconds[v][0], states[v]
 		y := states[e.Neighbor]
-		found := min(stateOf(distanceOf(states[h.Neighbor])+h.Weight, h.Neighbor),
-			stateOf(distanceOf(y)+e.Weight, e.Neighbor))
+		found := nearer(nearer(x, states[h.Neighbor], h), y, e)
 		ok := (y >> 63) &^ less(uint64(math.Float32bits(low+e.Next)), found>>distanceBit0)
-		states[v] = none ^ (none^(found|final))&-ok
+		states[v] = x ^ (x^(found|final))&-ok
 		mine.hard[hard] = u
 		hard += int(1 - ok)
 	}

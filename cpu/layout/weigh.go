@@ -120,7 +120,12 @@ func (b *weigher) degreesIn(region int) []uint32 {
 }
 
 // classOf returns the class of a degree, from 0 for large degrees on; negative for hubs.
-func classOf(degree uint32) int { return Classes - (bits.Len32(max(degree, 1))+1)/2 }
+func classOf(degree uint32) int {
+	if degree == 1 {
+		return Leaves
+	}
+	return Pulled - (bits.Len32(max(degree, 1))+1)/2
+}
 
 // sum replaces counts by the sums of those before them, plus first.
 func sum(counts []uint32, first uint32) {

@@ -35,8 +35,12 @@ type Weighted struct {
 }
 
 const (
-	// Classes is the number of classes of degrees; those in a class differ by a factor of at most 4.
-	Classes = 4
+	// Pulled is the number of classes of degrees that pull; those in a class differ by a factor of at most 4.
+	Pulled = 4
+	// Leaves is the class of the vertices with a single tuple.
+	Leaves = Pulled
+	// Classes is the number of all classes.
+	Classes = Pulled + 1
 	// Columns is the number of entries of a list that are in Heads and Seconds.
 	Columns = 3
 	// RegionBits is the size of a region, as a power of two: 32 KiB of parents.
@@ -45,8 +49,8 @@ const (
 	// order, also if one more is added to both.
 	Slack = 1 - 1.0/(1<<21)
 
-	hubDegree   = 1 << (2 * Classes) // least degree of a hub, duplicates counted
-	maxVertices = 1 << 31            // a state of a search has 31 bits for a parent
+	hubDegree   = 1 << (2 * Pulled) // least degree of a hub, duplicates counted
+	maxVertices = 1 << 31           // a state of a search has 31 bits for a parent
 )
 
 // Head is an entry of a list, and the bound of the next one, +Inf if there is none.
