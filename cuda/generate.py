@@ -94,7 +94,7 @@ shared = [structure(read("kernels/graph.cuh", "kernels/search.cuh", "kernels/exc
     ("Graph", "deviceGraph"), ("LevelRecord", "deviceLevel"), ("Status", "deviceStatus"), ("SearchParams", "searchParams"),
     ("Exchange", "deviceExchange"), ("Paths", "devicePaths"), ("PathStep", "pathStep"), ("PathStatus", "pathStatus"))]
 sorting = ["sort_count", "sort_scatter", "prefix_sums", "count_unique", "write_lists", "end_lists"]
-write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), sorting + ["child"]))
+write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), sorting + ["child", "generate_weights"]))
 with open(os.path.join(here, "structures.gen.go"), "w") as out:  # in every build: tests without CUDA read them
     out.write(HEAD.format("cuda").replace("//go:build cuda\n\n", "") + "\n" + "\n".join(shared))
 subprocess.run(["gofmt", "-w", os.path.join(here, "structures.gen.go")], check=True)

@@ -16,8 +16,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// hostDevice is the accelerator of a plan for the host's own work: it makes tuples and validates parents. It is open
-// from the generation of the tuples to the last search of the first engine, and then while roots are searched. While
+// hostDevice is the accelerator of a plan for the host's own work: it makes tuples and weights, and validates searches.
+// It is open from when it makes either to the last search of the first engine, and then while roots are searched. While
 // an engine builds its graph, the device holds at most the list for kernel 1. It is closed during the energy loop,
 // where it would take power. The CPU confirms its work by samples.
 //
@@ -81,29 +81,45 @@ func (d *hostDevice) try(ctx context.Context, call func(context.Context, plugins
 	return err == nil
 }
 
-// onDevice is a generator whose tuples a device makes.
+// onDevice is a generator whose tuples and weights a device makes.
 type onDevice struct {
 	graph.Kronecker
 	device *hostDevice // nil: the CPU makes them
 	step   Step        // to which the tuples are added; or nil
 }
 
-// Generate is Source.Generate. The CPU makes a random sample of every part again.
+// Generate is Source.Generate.
 func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, threads int) error {
 	if o.step != nil {
 		defer o.step.Add(int64(len(dst)))
 	}
-	done := o.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
-		if err := a.Generate(ctx, o.Kronecker, dst, first); err != nil {
+	return fillOnDevice(ctx, o.device, dst, first, func(ctx context.Context, a plugins.Accelerator) error {
+		return a.Generate(ctx, o.Kronecker, dst, first)
+	}, func(dst []graph.Edge, first int64) error { return o.Kronecker.Generate(ctx, dst, first, threads) })
+}
+
+// weights fills dst with the weights of the tuples first, first+1, ...
+func (o onDevice) weights(ctx context.Context, dst []float32, first int64) error {
+	return fillOnDevice(ctx, o.device, dst, first, func(ctx context.Context, a plugins.Accelerator) error {
+		return a.GenerateWeights(ctx, o.Kronecker, dst, first)
+	}, func(dst []float32, first int64) error { return graph.Weights(ctx, o.Kronecker, 0, 0, dst, first, 0) })
+}
+
+// fillOnDevice fills dst with the values of the tuples first, first+1, ... by a call of a device, or else by the CPU,
+// which makes a random sample of the device's values again.
+func fillOnDevice[E comparable](ctx context.Context, device *hostDevice, dst []E, first int64,
+	call func(context.Context, plugins.Accelerator) error, cpu func(dst []E, first int64) error) error {
+	done := device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
+		if err := call(ctx, a); err != nil {
 			return err
 		}
-		sample := make([]graph.Edge, min(len(dst), 1<<10))
+		sample := make([]E, min(len(dst), 1<<10))
 		at := rand.IntN(len(dst) - len(sample) + 1)
-		if err := o.Kronecker.Generate(ctx, sample, first+int64(at), 1); err != nil {
+		if err := cpu(sample, first+int64(at)); err != nil {
 			return err
 		}
 		if !slices.Equal(sample, dst[at:at+len(sample)]) {
-			return fmt.Errorf("tuples %d to %d are not those of the generator", first+int64(at),
+			return fmt.Errorf("tuples or weights %d to %d are not those of the generator", first+int64(at),
 				first+int64(at+len(sample)-1))
 		}
 		return nil
@@ -111,7 +127,7 @@ func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, t
 	if done {
 		return nil
 	}
-	return o.Kronecker.Generate(ctx, dst, first, threads)
+	return cpu(dst, first)
 }
 
 // lend copies the tuples to the device for kernel 1, and returns nil where that is not possible.
@@ -119,9 +135,7 @@ func (s *localSession) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
 	if s.plan.HostDevice == nil || len(s.tuples) == 0 {
 		return nil
 	}
-	if s.local.device == nil || s.local.device.open == nil {
-		s.local.device = openDevice(ctx, s.host, s.plan, s.progress)
-	}
+	s.local.useDevice(ctx, s.progress)
 	s.local.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
 		lent, err = a.Lend(ctx, s.tuples)
 		if errors.Is(err, plugins.ErrMemory) || errors.Is(err, plugins.ErrUnavailable) {
@@ -132,6 +146,13 @@ func (s *localSession) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
 	return lent
 }
 
+// useDevice opens the device unless it is open.
+func (l *local) useDevice(ctx context.Context, progress Progress) {
+	if l.device == nil || l.device.open == nil {
+		l.device = openDevice(ctx, l.host, l.plan, progress)
+	}
+}
+
 // takeBack ends lend.
 func (s *localSession) takeBack(ctx context.Context) {
 	s.local.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
@@ -140,22 +161,20 @@ func (s *localSession) takeBack(ctx context.Context) {
 	})
 }
 
-// StartValidating opens the device for validating searches by kernel 2.
+// StartValidating opens the device for validating searches.
 func (s *localSession) StartValidating(ctx context.Context) {
-	if s.kernel == record.SSSP { // which the CPU validates
-		s.local.device.close()
-		return
-	}
+	s.local.useDevice(ctx, s.progress)
 	s.device, s.local.device = s.local.device, nil
-	if s.device == nil || s.device.open == nil {
-		s.device = openDevice(ctx, s.host, s.plan, s.progress)
-	}
 	s.device.plan, s.device.progress = s.plan, s.progress
 	s.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
 		if s.graph.Regenerated {
 			return a.LoadRecipe(ctx, s.graph.Recipe)
 		}
-		return a.Load(ctx, s.tuples, s.graph.Vertices)
+		var weights []float32
+		if s.kernel == record.SSSP {
+			weights = s.weights
+		}
+		return a.Load(ctx, s.tuples, weights, s.graph.Vertices)
 	})
 }
 
@@ -165,18 +184,18 @@ func (s *localSession) StopValidating() {
 	s.local.device.close() // that made the tuples, if no search was validated
 }
 
-// judge validates the parents of a search, on the device if there is one. The CPU explains what is wrong with parents
-// that break a rule, and the two must agree.
+// judge validates the result of a search, on the device if there is one. The CPU explains what is wrong with a result
+// that breaks a rule, and the two must agree.
 func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validation) (v Verdict, err error) {
 	var violation *validate.Violation
 	done := s.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
-		if v.Tree, err = a.Validate(ctx, root, s.parents); errors.As(err, &violation) {
+		if v.Tree, err = a.Validate(ctx, root, s.parents, s.distance); errors.As(err, &violation) {
 			return nil
 		}
 		return err
 	})
 	if !done {
-		v.Tree, err = s.validator.Validate(ctx, root, s.parents)
+		v.Tree, err = s.onCPU(ctx, root)
 		return v, err
 	}
 	v.By = s.device.name
@@ -185,8 +204,15 @@ func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validat
 	}
 	v.Confirmed = true
 	device := verdictText(v.Tree, violation)
-	v.Tree, err = s.validator.Validate(ctx, root, s.parents)
+	v.Tree, err = s.onCPU(ctx, root)
 	return v, cmp.Or(s.compare(device, v.Tree, err), err)
+}
+
+func (s *localSession) onCPU(ctx context.Context, root graph.Vertex) (validate.Tree, error) {
+	if s.kernel == record.SSSP {
+		return s.validator.ShortestPaths(ctx, root, s.parents, s.distance)
+	}
+	return s.validator.Validate(ctx, root, s.parents)
 }
 
 // errDisagree ends the run of an engine. No search that the device has validated counts.

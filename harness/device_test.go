@@ -24,9 +24,9 @@ type slow struct {
 	lent           []graph.Edge
 	lends          int // of a list
 
-	wrongTuple bool
-	lie        func(*validate.Tree, error) error
-	fault      func(ctx context.Context, call string) error // comes first
+	wrongTuple, wrongWeight bool
+	lie                     func(*validate.Tree, error) error
+	fault                   func(ctx context.Context, call string) error // comes first
 }
 
 func (s *slow) fails(ctx context.Context, call string) error {
@@ -50,11 +50,24 @@ func (s *slow) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge
 	return err
 }
 
-func (s *slow) Load(ctx context.Context, tuples []graph.Edge, vertices int64) (err error) {
+func (s *slow) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []float32, first int64) error {
+	if err := s.fails(ctx, "generate weights"); err != nil {
+		return err
+	}
+	err := graph.Weights(ctx, k, 0, 0, dst, first, 0)
+	if s.wrongWeight {
+		clear(dst)
+	}
+	return err
+}
+
+func (s *slow) Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) (err error) {
 	if err := s.fails(ctx, "load"); err != nil {
 		return err
 	}
-	s.validator, err = validate.New(slices.Clone(tuples), vertices, 0)
+	if s.validator, err = validate.New(slices.Clone(tuples), vertices, 0); err == nil && weights != nil {
+		err = s.validator.SetWeights(slices.Clone(weights))
+	}
 	return err
 }
 
@@ -79,12 +92,16 @@ func (s *slow) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
 	return err
 }
 
-func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error) {
+func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	validate.Tree, error) {
 	if err := s.fails(ctx, "validate"); err != nil {
 		return validate.Tree{}, err
 	}
 	s.validated++
 	tree, err := s.validator.Validate(ctx, root, parent)
+	if distance != nil {
+		tree, err = s.validator.ShortestPaths(ctx, root, parent, distance)
+	}
 	if s.lie != nil {
 		err = s.lie(&tree, err)
 	}
@@ -104,15 +121,20 @@ func deviceRun(t *testing.T, device *slow, plan record.Plan, after hook) (
 		h.engines["device"] = func() (plugins.Engine, error) { return device, device.fails(t.Context(), "open") }
 	}
 	result, notes := noted(t, h, plan)
-	for _, r := range slices.Concat(result.Runs[0].Roots, result.Runs[0].Drawn) {
+	by, confirmed = validatedBy(result.Runs[0])
+	return result.Runs[0], notes, by, confirmed
+}
+
+func validatedBy(run record.Run) (device, confirmed int) {
+	for _, r := range slices.Concat(run.Roots, run.Drawn) {
 		if r.ValidatedBy == "device" {
-			by++
+			device++
 		}
 		if r.Confirmed {
 			confirmed++
 		}
 	}
-	return result.Runs[0], notes, by, confirmed
+	return device, confirmed
 }
 
 // TestHostDeviceFaults has a device fail in every call that it is given. The run has all searches, valid, and one note.

@@ -200,10 +200,11 @@ func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 	return err
 }
 
+const chunk = 1 << 22 // tuples between two updates of the progress
+
 // fill makes the tuples, unless they have been read. Whole lists, other than those of scales, get a SHA-256,
 // which takes about a second for a gigabyte.
 func (l *local) fill(ctx context.Context, s graph.Source, progress Progress) (err error) {
-	const chunk = 1 << 22 // tuples between two updates of the progress
 	start, total, begin, name := time.Now(), int64(len(l.tuples)), int64(0), "generate"
 	if s == nil {
 		name = "checksum"
@@ -296,37 +297,55 @@ func (l *local) MakeWeights(ctx context.Context, progress Progress) (err error) 
 	if l.weights != nil {
 		return nil
 	}
-	total := int64(len(l.tuples))
-	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate weights", l.id), total)
-	defer func() { step.End(fmt.Sprintf("%d weights in %s", total, units.Duration(time.Since(start))), err) }()
-	weights, release, err := l.host.Weights(total)
+	weights, release, err := l.host.Weights(int64(len(l.tuples)))
 	if err != nil {
-		return fmt.Errorf("memory for %d weights: %w", total, err)
+		return fmt.Errorf("memory for %d weights: %w", len(l.tuples), err)
 	}
 	l.release = append(l.release, release)
-	if err := l.fillWeights(ctx, weights); err != nil {
+	if _, ok := l.source.(graph.Kronecker); ok && l.plan.HostDevice != nil && l.exchange == nil {
+		l.useDevice(ctx, progress)
+	}
+	if err := l.fillWeights(ctx, weights, progress); err != nil {
 		return err
 	}
-	step.Add(total)
 	l.weights, l.weightSum = weights, graph.WeightsChecksum(l.seed, weights)
 	return l.validator.SetWeights(weights)
 }
 
-// fillWeights makes the weights of the tuples.
-func (l *local) fillWeights(ctx context.Context, weights []float32) error {
+// fillWeights makes the weights of the tuples, those of a Kronecker graph on the device.
+func (l *local) fillWeights(ctx context.Context, weights []float32, progress Progress) (err error) {
+	total := int64(len(weights))
+	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate weights", l.id), total)
+	defer func() { step.End(fmt.Sprintf("%d weights in %s", total, units.Duration(time.Since(start))), err) }()
 	if l.file != nil && l.file.Weights(weights) {
 		l.graph.Weights, l.file = "of the file", nil
+		step.Add(total)
 		return nil
 	}
 	l.graph.Weights = fmt.Sprintf("random, in [0,1), from seeds %d and %d", l.plan.Seed1, l.plan.Seed2)
-	if l.source == nil {
-		return graph.Weights(ctx, fileWeights{tuples: int64(len(weights))}, l.plan.Seed1, l.plan.Seed2, weights, 0, 0)
+	source, begin := l.source, int64(0)
+	if source == nil {
+		source = fileWeights{tuples: total}
+	} else {
+		begin, _ = l.slice()
 	}
-	if _, ok := l.source.(graph.Kronecker); ok {
+	fill := func(dst []float32, first int64) error {
+		return graph.Weights(ctx, source, l.plan.Seed1, l.plan.Seed2, dst, first, 0)
+	}
+	if kronecker, ok := source.(graph.Kronecker); ok {
 		l.graph.Weights = record.ReferenceWeights
+		fill = func(dst []float32, first int64) error {
+			return onDevice{Kronecker: kronecker, device: l.device}.weights(ctx, dst, first)
+		}
 	}
-	first, _ := l.slice()
-	return graph.Weights(ctx, l.source, l.plan.Seed1, l.plan.Seed2, weights, first, 0)
+	for first := int64(0); first < total; first += chunk {
+		part := weights[first:min(first+chunk, total)]
+		if err := fill(part, begin+first); err != nil {
+			return err
+		}
+		step.Add(int64(len(part)))
+	}
+	return nil
 }
 
 // fileWeights is a source without weights, for a file that has none.
@@ -359,7 +378,7 @@ func (l *local) Restore(ctx context.Context, progress Progress) error {
 		}
 	}
 	if err == nil && l.weights != nil {
-		err = l.fillWeights(ctx, l.weights)
+		err = l.fillWeights(ctx, l.weights, progress)
 	}
 	if changed, _ := l.Changed(ctx); err == nil && changed {
 		err = errors.New("the tuples change while no engine runs: end the processes that an engine has left behind, " +

@@ -5,6 +5,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -174,6 +175,71 @@ func TestChangedWeightsVoidTheSearches(t *testing.T) {
 			t.Errorf("%v, void %v: %s", err, r.Runs[1].Void, r.Runs[1].Failure)
 		}
 	})
+}
+
+// TestDeviceOfKernel3 has a device make the weights and validate kernel 3 after kernel 2, or fail or lie in it.
+func TestDeviceOfKernel3(t *testing.T) {
+	fails := func(call string) func(context.Context, string) error {
+		calls := map[string]int{}
+		return func(_ context.Context, c string) error {
+			if calls[c]++; fmt.Sprint(c, " ", calls[c]) == call {
+				return fmt.Errorf("GPU is lost: %w", plugins.ErrMemory)
+			}
+			return nil
+		}
+	}
+	lies := func(lie func(*validate.Tree) error) func(*validate.Tree, error) error {
+		return func(t *validate.Tree, err error) error {
+			if t.Farthest != 0 && err == nil {
+				return lie(t)
+			}
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		device              slow
+		breaks              bool // the engine returns a wrong distance
+		byDevice, confirmed int
+		note, failure       string
+	}{
+		"works":                  {byDevice: 68, confirmed: 2},
+		"finds a wrong distance": {breaks: true, byDevice: 68, confirmed: 2, note: "want 0"},
+		"makes wrong weights":    {device: slow{wrongWeight: true}, byDevice: 68, confirmed: 2, note: "not those of the"},
+		"makes no weights": {device: slow{fault: fails("generate weights 1")}, byDevice: 68, confirmed: 2,
+			note: "GPU is lost"},
+		"has no room": {device: slow{fault: fails("load 2")}, note: "GPU is lost"},
+		"is lost":     {device: slow{fault: fails("validate 100")}, byDevice: 31, confirmed: 1, note: "GPU is lost"},
+		"miscounts": {device: slow{lie: lies(func(t *validate.Tree) error { t.Farthest++; return nil })},
+			failure: "disagree"},
+		"refuses right results": {device: slow{lie: lies(func(*validate.Tree) error {
+			return &validate.Violation{Rule: validate.RulePathSpan, Vertices: []graph.Vertex{1, 2}}
+		})}, failure: "disagree"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				f := &finder{serial: &serial{}}
+				f.change = func(n int, root graph.Vertex, _ []graph.Vertex, distance []float32) error {
+					if c.breaks && n == 40 {
+						distance[root] = 0.5
+					}
+					return nil
+				}
+				plan := both(8)
+				plan.HostDevice = &record.EngineSpec{Name: "device"}
+				result, notes := noted(t, hostOf(map[string]plugins.Engine{"finder": f, "device": &c.device}), plan)
+				bfs, run := result.Runs[0], result.Runs[1]
+				by, confirmed := validatedBy(run)
+				if !bfs.Valid || strings.Contains(run.Failure, "disagree") != (c.failure != "") || c.failure == "" &&
+					(run.Valid == c.breaks || by != c.byDevice || confirmed < c.confirmed) {
+					t.Errorf("valid %v and %v, %d by the device, %d confirmed: %s", bfs.Valid, run.Valid, by, confirmed, run.Failure)
+				}
+				if got := strings.Join(notes, "; "); c.failure == "" && (len(notes) > 1 || !strings.Contains(got, c.note) ||
+					c.note == "" && got != "") {
+					t.Errorf("notes %q, want %q", notes, c.note)
+				}
+			})
+		})
+	}
 }
 
 func TestEnergyOfKernel3(t *testing.T) {

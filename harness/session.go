@@ -210,12 +210,9 @@ func (s *localSession) Copy(context.Context) (time.Duration, error) {
 
 // Validate implements Session.
 func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Validation) (v Verdict, err error) {
-	switch {
-	case how == CountOnly:
+	if how == CountOnly {
 		v.Tree, err = s.validator.Count(ctx, root, s.parents)
-	case s.kernel == record.SSSP: // a device does not validate it
-		v.Tree, err = s.validator.ShortestPaths(ctx, root, s.parents, s.distance)
-	default:
+	} else {
 		v, err = s.judge(ctx, root, how)
 	}
 	v.After = s.moment().Ran(s.returned)

@@ -9,10 +9,10 @@ import (
 	"github.com/tepsbench/teps/graph/validate"
 )
 
-// Accelerator generates tuples and validates parents on a device, in place of the host, with the results of package
-// graph. It passes itself to rpc.ServeAccelerator. Calls come one at a time. The host checks samples of its work on the
-// CPU and, after an error, does the work itself: ErrUnavailable without the device, ErrMemory if it is too small,
-// ErrTuples for too many vertices.
+// Accelerator generates tuples and weights and validates searches on a device, in place of the host, with the results
+// of package graph. It passes itself to rpc.ServeAccelerator. Calls come one at a time. The host checks samples of its
+// work on the CPU and, after an error, does the work itself: ErrUnavailable without the device, ErrMemory if it is too
+// small, ErrTuples for too many vertices.
 type Accelerator interface {
 	// Describe is Engine.Describe. Options, Memory and Limits are ignored.
 	Describe(ctx context.Context) (Description, error)
@@ -20,19 +20,24 @@ type Accelerator interface {
 	// Generate fills dst with the tuples first, first+1, ... of a recipe, as Kronecker.Generate does.
 	Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error
 
+	// GenerateWeights fills dst with the weights of these tuples, as graph.Weights does.
+	GenerateWeights(ctx context.Context, recipe graph.Kronecker, dst []float32, first int64) error
+
 	// Lend copies tuples to the device for an engine there, until the next Lend or Load. A Lend of no tuples only ends
 	// the previous one, and returns nil. Errors: ErrMemory if the list would leave an engine too little of the device.
 	Lend(ctx context.Context, tuples []graph.Edge) (*DeviceTuples, error)
 
-	// Load prepares for validating searches of tuples, whose labels are below vertices. It must not read them later.
-	Load(ctx context.Context, tuples []graph.Edge, vertices int64) error
+	// Load prepares for validating searches of tuples, whose labels are below vertices, and with weights also those of
+	// kernel 3. It must not read them later.
+	Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) error
 
 	// LoadRecipe is Load for the tuples of a recipe, which are not stored: each Validate regenerates them.
 	LoadRecipe(ctx context.Context, recipe graph.Kronecker) error
 
-	// Validate is validate.Validator.Validate. After a Load, all calls have the same array of parents. Errors: a
-	// validate.Violation, perhaps without a text, for parents that break a rule; ErrNotConstructed before Load.
-	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
+	// Validate is Validate of a validate.Validator, or with distances its ShortestPaths. After a Load, all calls have the
+	// same arrays. Errors: a validate.Violation, perhaps without a text, for a result that breaks a rule;
+	// ErrNotConstructed before Load, and for distances before one with weights.
+	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (validate.Tree, error)
 
 	// Close releases everything.
 	Close() error

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command teps-host-cuda generates tuples and validates parents on an NVIDIA GPU for teps, which finds it in its own
-// directory:
+// Command teps-host-cuda generates tuples and weights and validates searches on an NVIDIA GPU for teps, which finds it
+// in its own directory:
 //
 //	teps run --host-device cuda
 //

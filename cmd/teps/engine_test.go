@@ -87,12 +87,19 @@ func (*testDevice) Generate(ctx context.Context, k graph.Kronecker, dst []graph.
 	return k.Generate(ctx, dst, first, 0)
 }
 
+func (*testDevice) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []float32, first int64) error {
+	clear(dst)
+	return graph.Weights(ctx, k, 0, 0, dst, first, 0)
+}
+
 func (*testDevice) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error) {
 	return nil, plugins.ErrUnavailable
 }
 
-func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
-	d.validator, err = validate.New(slices.Clone(tuples), vertices, 0)
+func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, weights []float32, vertices int64) (err error) {
+	if d.validator, err = validate.New(slices.Clone(tuples), vertices, 0); err == nil && weights != nil {
+		err = d.validator.SetWeights(slices.Clone(weights))
+	}
 	return err
 }
 
@@ -101,9 +108,13 @@ func (d *testDevice) LoadRecipe(ctx context.Context, k graph.Kronecker) (err err
 	return err
 }
 
-func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error) {
+func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	validate.Tree, error) {
 	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
 		os.Exit(7)
+	}
+	if distance != nil {
+		return d.validator.ShortestPaths(ctx, root, parent, distance)
 	}
 	return d.validator.Validate(ctx, root, parent)
 }

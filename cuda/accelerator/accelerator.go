@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package accelerator does the host's own work on an NVIDIA GPU: kernels/generate.cu makes the tuples of the reference
-// generator, and kernels/validate.cu checks parents, both with the results of package graph.
+// Package accelerator does the host's own work on an NVIDIA GPU: kernels/generate.cu makes the tuples and weights of
+// the reference generator, and kernels/validate.cu checks the results of kernels 2 and 3, both with the results of
+// package graph.
 //
 // Without the build tag cuda it only describes itself, as unavailable. cuda/build.sh builds the rest.
 package accelerator
@@ -23,7 +24,7 @@ func New() *Accelerator { return &Accelerator{} }
 func (*Accelerator) Describe(context.Context) (plugins.Description, error) {
 	devices, err := driver.Devices()
 	return plugins.Description{
-		Name: "cuda", Version: "1.0", Summary: "Generates tuples and validates parents on an NVIDIA GPU.",
+		Name: "cuda", Version: "1.0", Summary: "Generates tuples and weights and validates searches on an NVIDIA GPU.",
 		Unavailable: driver.Missing(), Devices: devices,
 	}, err
 }

@@ -39,11 +39,12 @@ type device struct {
 	part                                uint64
 	tuples, labels, vertices            int64 // of Load; no vertices: not loaded
 	pairs, parent, jump, words, tupleOf uint64
+	weighted                            bool   // for kernel 3, too
+	weights, distance                   uint64 // of kernel 3
 	findings                            uint64
 	lent                                uint64 // tuples for an engine
 
-	pinned driver.Pinned // parents that the device can read
-	tried  *graph.Vertex // the first of the parents that it was to read
+	parents, distances array
 }
 
 // do calls f with the device, which it opens first. It makes no call after the device has failed.
@@ -90,15 +91,33 @@ const (
 	maxVertices = 1 << 31 // that kernels/validate.cu takes
 	partTuples  = 1 << 25 // tuples of a recipe that are made at a time
 	strideBits  = 17      // log2 of the threads that generate
+	weightBytes = 4
 )
 
-// Load is plugins.Accelerator.Load. The device needs 8 bytes for a tuple and 14 and an eighth for a vertex.
-func (d *device) Load(ctx context.Context, tuples []graph.Edge, vertices int64) error {
-	return d.load(int64(len(tuples)), int64(len(tuples)), 0, vertices, func() error {
-		return d.stage.Upload(ctx, driver.Bytes(tuples), func(at uint64, first, n int64) error {
-			return d.unpack(at, n/graph.EdgeBytes, first/graph.EdgeBytes)
-		})
+// Load is plugins.Accelerator.Load. The device needs 8 bytes for a tuple and 14 and an eighth for a vertex, and for
+// kernel 3 another 4 for each.
+func (d *device) Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) error {
+	if weights != nil && len(weights) != len(tuples) {
+		return fmt.Errorf("%d weights of %d tuples: %w", len(weights), len(tuples), plugins.ErrTuples)
+	}
+	s := sizes{tuples: int64(len(tuples)), pairs: int64(len(tuples)), vertices: vertices}
+	if weights != nil {
+		s.weights, s.distances = s.tuples, vertices
+	}
+	return d.load(s, func() error {
+		d.weighted = weights != nil
+		return errors.Join(
+			d.stage.Upload(ctx, driver.Bytes(tuples), func(at uint64, first, n int64) error {
+				return d.unpack(at, n/graph.EdgeBytes, first/graph.EdgeBytes)
+			}),
+			d.stage.Upload(ctx, driver.Bytes(weights), func(at uint64, first, n int64) error {
+				return copyOnDevice(d.weights+uint64(first), at, n)
+			}))
 	})
+}
+
+func copyOnDevice(into, from uint64, bytes int64) error {
+	return cu.MemcpyDtoDAsync(cu.DevicePtr(into), cu.DevicePtr(from), bytes, cu.NoStream)
 }
 
 // LoadRecipe is plugins.Accelerator.LoadRecipe.
@@ -107,22 +126,24 @@ func (d *device) LoadRecipe(_ context.Context, recipe graph.Kronecker) error {
 		return err
 	}
 	part := min(partTuples, recipe.Tuples())
-	return d.load(recipe.Tuples(), part, graph.EdgeBytes*part, recipe.Vertices(), func() error {
+	return d.load(sizes{tuples: recipe.Tuples(), pairs: part, part: part, vertices: recipe.Vertices()}, func() error {
 		d.again = true
 		return d.use(recipe)
 	})
 }
 
-// load prepares for validating searches of a number of tuples. bring puts them into an array of pairs of the given
-// length; partBytes is the size of d.part.
-func (d *device) load(tuples, pairs, partBytes, vertices int64, bring func() error) error {
-	if vertices < 1 || vertices > maxVertices {
-		return fmt.Errorf("%d vertices; this device validates graphs of 1 to %d: %w", vertices, int64(maxVertices),
+// sizes are numbers of elements: pairs of the tuples that are unpacked at a time, part of those made at a time.
+type sizes struct{ tuples, pairs, part, weights, vertices, distances int64 }
+
+// load prepares for validating searches. bring fills the arrays of tuples and weights.
+func (d *device) load(s sizes, bring func() error) error {
+	if s.vertices < 1 || s.vertices > maxVertices {
+		return fmt.Errorf("%d vertices; this device validates graphs of 1 to %d: %w", s.vertices, int64(maxVertices),
 			plugins.ErrTuples)
 	}
 	return d.do(func() error {
-		d.vertices, d.again = 0, false
-		if err := errors.Join(d.unpin(), d.takeBack()); err != nil {
+		d.vertices, d.again, d.weighted = 0, false, false
+		if err := errors.Join(d.parents.unpin(), d.distances.unpin(), d.takeBack()); err != nil {
 			return err
 		}
 		arrays := []struct {
@@ -130,12 +151,14 @@ func (d *device) load(tuples, pairs, partBytes, vertices int64, bring func() err
 			at    *uint64
 			bytes int64
 		}{
-			{"tuples", &d.pairs, 8 * pairs},
-			{"parents", &d.parent, 4 * vertices},
-			{"levels", &d.jump, 8 * vertices},
-			{"words", &d.words, 2 * vertices},
-			{"tree edges", &d.tupleOf, (vertices + 31) / 32 * 4},
-			{"part of the tuples", &d.part, partBytes},
+			{"tuples", &d.pairs, 8 * s.pairs},
+			{"weights", &d.weights, weightBytes * s.weights},
+			{"parents", &d.parent, 4 * s.vertices},
+			{"levels", &d.jump, 8 * s.vertices},
+			{"words", &d.words, 2 * s.vertices},
+			{"distances", &d.distance, 4 * s.distances},
+			{"tree edges", &d.tupleOf, (s.vertices + 31) / 32 * 4},
+			{"part of the tuples", &d.part, graph.EdgeBytes * s.part},
 		}
 		for _, a := range arrays {
 			if err := d.memory.Free(*a.at); err != nil {
@@ -149,7 +172,7 @@ func (d *device) load(tuples, pairs, partBytes, vertices int64, bring func() err
 				return err
 			}
 		}
-		d.tuples, d.labels = tuples, vertices
+		d.tuples, d.labels = s.tuples, s.vertices
 		if err := driver.Write(d.findings, nothingFound()); err != nil {
 			return err
 		}
@@ -158,10 +181,11 @@ func (d *device) load(tuples, pairs, partBytes, vertices int64, bring func() err
 		}
 		f, err := d.found()
 		if err == nil && f.BadTuple != none {
-			err = fmt.Errorf("tuple %d has a label that is not one of %d vertices: %w", f.BadTuple, vertices, plugins.ErrTuples)
+			err = fmt.Errorf("tuple %d has a label that is not one of %d vertices: %w", f.BadTuple, s.vertices,
+				plugins.ErrTuples)
 		}
 		if err == nil {
-			d.vertices = vertices
+			d.vertices = s.vertices
 		}
 		return err
 	})
@@ -174,18 +198,33 @@ func (d *device) unpack(at uint64, n, first int64) error {
 
 // Generate is plugins.Accelerator.Generate.
 func (d *device) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
+	return d.fill(ctx, recipe, driver.Bytes(dst), graph.EdgeBytes, first, d.generate)
+}
+
+// GenerateWeights is plugins.Accelerator.GenerateWeights.
+func (d *device) GenerateWeights(ctx context.Context, recipe graph.Kronecker, dst []float32, first int64) error {
+	return d.fill(ctx, recipe, driver.Bytes(dst), weightBytes, first, func(at uint64, first, n int64) error {
+		return d.gpu.Launch(cu.NoStream, 1<<strideBits/driver.Threads, driver.Threads, generateWeightsKernel(d.constants,
+			uint64(d.recipe.Scale), uint64(first), uint64(n), strideBits, at))
+	})
+}
+
+// fill fills dst with values of the tuples first, first+1, ... of a recipe, of size bytes each. generate makes n of
+// them on the device.
+func (d *device) fill(ctx context.Context, recipe graph.Kronecker, dst []byte, size, first int64,
+	generate func(at uint64, first, n int64) error) error {
 	if err := recipe.Check(); err != nil {
 		return err
 	}
-	if first < 0 || first > recipe.Tuples()-int64(len(dst)) {
-		return fmt.Errorf("%d tuples from number %d: the list has %d", len(dst), first, recipe.Tuples())
+	if n := int64(len(dst)) / size; first < 0 || first > recipe.Tuples()-n {
+		return fmt.Errorf("%d tuples from number %d: the list has %d", n, first, recipe.Tuples())
 	}
 	return d.do(func() error {
 		if err := d.use(recipe); err != nil {
 			return err
 		}
-		return d.stage.Download(ctx, driver.Bytes(dst), func(at uint64, from, n int64) (uint64, error) {
-			return at, d.generate(at, first+from/graph.EdgeBytes, n/graph.EdgeBytes)
+		return d.stage.Download(ctx, dst, func(at uint64, from, n int64) (uint64, error) {
+			return at, generate(at, first+from/size, n/size)
 		})
 	})
 }
@@ -231,7 +270,7 @@ func (d *device) Lend(ctx context.Context, tuples []graph.Edge) (t *plugins.Devi
 		}
 		t = &plugins.DeviceTuples{Handle: handle, Count: int64(len(tuples))}
 		return d.stage.Upload(ctx, bytes, func(at uint64, first, n int64) error {
-			return cu.MemcpyDtoDAsync(cu.DevicePtr(d.lent+uint64(first)), cu.DevicePtr(at), n, cu.NoStream)
+			return copyOnDevice(d.lent+uint64(first), at, n)
 		})
 	})
 	if err != nil {
@@ -252,7 +291,9 @@ func (d *device) Close() error {
 	if d.gpu == nil || d.stage == nil || d.memory == nil {
 		return nil
 	}
-	err := d.gpu.Do(func() error { return errors.Join(d.unpin(), d.stage.Close(), d.memory.FreeAll(), d.gpu.Close()) })
+	err := d.gpu.Do(func() error {
+		return errors.Join(d.parents.unpin(), d.distances.unpin(), d.stage.Close(), d.memory.FreeAll(), d.gpu.Close())
+	})
 	d.gpu, d.err = nil, plugins.ErrClosed
 	return err
 }

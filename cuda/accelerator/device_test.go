@@ -6,11 +6,13 @@ package accelerator
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -50,8 +52,8 @@ func open(t *testing.T) *Accelerator {
 //go:embed testdata/wrong_parents.jsonl
 var wrongResults []byte
 
-// TestAccelerator compares an accelerator with package graph: tuples bit for bit, and verdicts on right parents, on
-// every kind of wrong parents that the CPU's validator is tested with, and on parents with random mutations.
+// TestAccelerator compares an accelerator with package graph: tuples and weights bit for bit, and verdicts on right
+// parents, on every kind of wrong parents that the CPU's validator is tested with, and on random mutations.
 func TestAccelerator(t *testing.T) {
 	a := open(t)
 	t.Run("generate", func(t *testing.T) { testGenerate(t, a) })
@@ -86,15 +88,22 @@ func testGenerate(t *testing.T, a *Accelerator) {
 		if err := c.recipe.Generate(t.Context(), want, c.first, 0); err != nil {
 			t.Fatal(err)
 		}
+		weights, wantWeights := make([]float32, c.n), make([]float32, c.n)
+		if err := errors.Join(a.GenerateWeights(t.Context(), c.recipe, weights, c.first),
+			graph.Weights(t.Context(), c.recipe, 0, 0, wantWeights, c.first, 0)); err != nil {
+			t.Fatal(err)
+		}
 		for i := range want {
-			if got[i] != want[i] {
-				t.Fatalf("%+v: tuple %d is %v, want %v", c.recipe, c.first+int64(i), got[i], want[i])
+			if got[i] != want[i] || math.Float32bits(weights[i]) != math.Float32bits(wantWeights[i]) {
+				t.Fatalf("%+v: tuple %d is %v of weight %v, want %v of %v", c.recipe, c.first+int64(i), got[i], weights[i],
+					want[i], wantWeights[i])
 			}
 		}
 	}
 	recipe, one := graph.Kronecker{Scale: 4, EdgeFactor: 16}, make([]graph.Edge, 1)
-	if a.Generate(t.Context(), recipe, one, recipe.Tuples()) == nil {
-		t.Error("tuples behind the end of the list were generated")
+	if a.Generate(t.Context(), recipe, one, recipe.Tuples()) == nil ||
+		a.GenerateWeights(t.Context(), recipe, make([]float32, 2), recipe.Tuples()-1) == nil {
+		t.Error("tuples or weights behind the end of the list were generated")
 	}
 }
 
@@ -123,7 +132,7 @@ func testWrongParents(t *testing.T, a *Accelerator) {
 			if err == nil {
 				good, _, err = csr.Search(line.Root)
 			}
-			if err = errors.Join(err, a.Load(t.Context(), tuples, line.Vertices)); err != nil {
+			if err = errors.Join(err, a.Load(t.Context(), tuples, nil, line.Vertices)); err != nil {
 				t.Fatal(err)
 			}
 			parent = make([]graph.Vertex, line.Vertices)
@@ -133,7 +142,7 @@ func testWrongParents(t *testing.T, a *Accelerator) {
 		for _, change := range line.Changes {
 			parent[change[0]] = change[1]
 		}
-		_, got := verdict(a.Validate(t.Context(), line.Root, parent))
+		_, got := verdict(a.Validate(t.Context(), line.Root, parent, nil))
 		if got.Rule != line.Rule || !slices.Equal(got.Vertices, line.Named) {
 			t.Errorf("%s, %s: %v by %v, want %v by %v", line.Graph, line.Name, got.Rule, got.Vertices, line.Rule, line.Named)
 		}
@@ -151,7 +160,7 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func() error { return a.Load(t.Context(), tuples, vertices) }
+	load := func() error { return a.Load(t.Context(), tuples, nil, vertices) }
 	if recipe, ok := source.(graph.Kronecker); ok && again {
 		load = func() error { return a.LoadRecipe(t.Context(), recipe) }
 	}
@@ -174,7 +183,7 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 		for range min(i, 1+rng.IntN(2)) {
 			mutate(rng, csr, parent, level, root)
 		}
-		tree, violation := verdict(a.Validate(t.Context(), root, parent))
+		tree, violation := verdict(a.Validate(t.Context(), root, parent, nil))
 		want, wanted := verdict(validator.Validate(t.Context(), root, parent))
 		if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
 			t.Fatalf("mutation %d from root %d: %+v, %+v, want %+v, %+v", i, root, tree, violation, want, wanted)
@@ -298,14 +307,14 @@ func TestRecipeHasTheVerdictsOfItsTuples(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	if err := errors.Join(a.Load(ctx, tuples, recipe.Vertices()), again.LoadRecipe(ctx, recipe)); err != nil {
+	if err := errors.Join(a.Load(ctx, tuples, nil, recipe.Vertices()), again.LoadRecipe(ctx, recipe)); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	at, before := 0, parent[0]
 	for mutation := range 100 {
-		tree, err := a.Validate(t.Context(), root, parent)
-		treeAgain, errAgain := again.Validate(t.Context(), root, parent)
+		tree, err := a.Validate(t.Context(), root, parent, nil)
+		treeAgain, errAgain := again.Validate(t.Context(), root, parent, nil)
 		if tree != treeAgain || fmt.Sprint(err) != fmt.Sprint(errAgain) || mutation == 0 && err != nil {
 			t.Fatalf("mutation %d: got %v and %v from the tuples, %v and %v from the recipe", mutation, tree, err, treeAgain,
 				errAgain)
@@ -317,19 +326,31 @@ func TestRecipeHasTheVerdictsOfItsTuples(t *testing.T) {
 }
 
 // TestGoldenValues compares whole lists with what the reference generates: FNV-1a of the packed tuples, with the offset
-// basis that its program uses.
+// basis that its program uses, and SHA-256 of the weights.
 func TestGoldenValues(t *testing.T) {
 	a := open(t)
-	for scale, want := range map[int]uint64{
-		10: 0x99120108d157ef13, 16: 0x33560a4ab9c6fbe9, 20: 0x3f15e9b5537e7da6,
+	for scale, want := range map[int]struct {
+		tuples  uint64
+		weights string
+	}{
+		10: {0x99120108d157ef13, "199971e6332f459fe9980a9824b2961e9ec6c724118e24549a1c3880d28616b4"},
+		16: {0x33560a4ab9c6fbe9, "a81bf9d9ef5300b830ae7c7b801560cee4f3ec71840717bd28fd67b14756f0a0"},
+		20: {0x3f15e9b5537e7da6, "916f9ed9af73ca74d3ff77323f2e586c3d399bb8959478b0920f4ade50f1327c"},
 	} {
 		recipe := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 		tuples := make([]graph.Edge, recipe.Tuples())
 		if err := a.Generate(t.Context(), recipe, tuples, 0); err != nil {
 			t.Fatal(err)
 		}
-		if got := fingerprint(tuples); got != want {
-			t.Errorf("scale %d: %016x, want %016x", scale, got, want)
+		if got := fingerprint(tuples); got != want.tuples {
+			t.Errorf("scale %d: %016x, want %016x", scale, got, want.tuples)
+		}
+		weights := make([]float32, len(tuples))
+		if err := a.GenerateWeights(t.Context(), recipe, weights, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(driver.Bytes(weights))); got != want.weights {
+			t.Errorf("weights of scale %d: %s, want %s", scale, got, want.weights)
 		}
 	}
 }
@@ -349,10 +370,10 @@ func TestTooLittleMemory(t *testing.T) {
 	if err := a.Generate(t.Context(), recipe, tuples, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Load(t.Context(), tuples, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
+	if err := a.Load(t.Context(), tuples, nil, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
 		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
 	}
-	if _, err := a.Validate(t.Context(), 0, make([]graph.Vertex, recipe.Vertices())); !errors.Is(err,
+	if _, err := a.Validate(t.Context(), 0, make([]graph.Vertex, recipe.Vertices()), nil); !errors.Is(err,
 		plugins.ErrNotConstructed) {
 		t.Errorf("validating after that: got %v, want %v", err, plugins.ErrNotConstructed)
 	}

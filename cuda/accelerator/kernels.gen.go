@@ -8,6 +8,9 @@ package accelerator
 
 import "github.com/tepsbench/teps/cuda/driver"
 
+func checkPathsKernel(pairs, weights, n, parent, distance, found, f uint64) driver.Call {
+	return driver.Call{Kernel: "check_paths", Args: []uint64{pairs, weights, n, parent, distance, found, f}}
+}
 func checkTuplesKernel(pairs, n, number, parent, jump, words, found, f uint64) driver.Call {
 	return driver.Call{Kernel: "check_tuples", Args: []uint64{pairs, n, number, parent, jump, words, found, f}}
 }
@@ -29,11 +32,17 @@ func findOrphanKernel(parent, vertices, f uint64) driver.Call {
 func generateKernel(c, scale, first, n, strideBits, out uint64) driver.Call {
 	return driver.Call{Kernel: "generate", Args: []uint64{c, scale, first, n, strideBits, out}}
 }
+func generateWeightsKernel(c, scale, first, n, strideBits, out uint64) driver.Call {
+	return driver.Call{Kernel: "generate_weights", Args: []uint64{c, scale, first, n, strideBits, out}}
+}
 func jumpLevelsKernel(jump, vertices, root, f uint64) driver.Call {
 	return driver.Call{Kernel: "jump_levels", Args: []uint64{jump, vertices, root, f}}
 }
 func makeWordsKernel(parent, jump, vertices, words, f uint64) driver.Call {
 	return driver.Call{Kernel: "make_words", Args: []uint64{parent, jump, vertices, words, f}}
+}
+func readDistancesKernel(in_, n, first, root, parent, distance, f uint64) driver.Call {
+	return driver.Call{Kernel: "read_distances", Args: []uint64{in_, n, first, root, parent, distance, f}}
 }
 func readParentsKernel(in_, n, first, vertices, root, parent, jump, f uint64) driver.Call {
 	return driver.Call{Kernel: "read_parents", Args: []uint64{in_, n, first, vertices, root, parent, jump, f}}

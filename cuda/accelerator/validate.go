@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gorgonia.org/cu"
 
@@ -23,6 +24,7 @@ type findings struct {
 	Far, Unspanned, NoTuple, BadTuple  uint64
 	GoesOn, Lost                       uint64
 	Reached, Depth, Missed, Loops      uint64
+	BadDistance, Farthest              uint64
 }
 
 // none is a vertex or a tuple that was not found.
@@ -30,7 +32,7 @@ const none = 1<<64 - 1
 
 func nothingFound() findings {
 	return findings{BadRoot: none, Unusable: none, InCycle: none, Orphan: none, Far: none, Unspanned: none, NoTuple: none,
-		BadTuple: none}
+		BadTuple: none, BadDistance: none}
 }
 
 // found reads the findings.
@@ -41,13 +43,20 @@ func (d *device) found() (findings, error) {
 }
 
 // Validate is plugins.Accelerator.Validate.
-func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t validate.Tree, err error) {
+func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	t validate.Tree, err error) {
 	n := d.vertices
 	switch {
-	case n == 0:
+	case n == 0 || distance != nil && !d.weighted:
 		return t, plugins.ErrNotConstructed
-	case int64(len(parent)) != n || root < 0 || int64(root) >= n:
-		return t, fmt.Errorf("%d parents from root %d of a graph of %d vertices", len(parent), root, n)
+	case int64(len(parent)) != n || distance != nil && int64(len(distance)) != n || root < 0 || int64(root) >= n:
+		return t, fmt.Errorf("%d parents and %d distances from root %d of a graph of %d vertices", len(parent),
+			len(distance), root, n)
+	}
+	check, rules := d.checkTuples, rulesOfKernel2
+	if distance != nil {
+		rules = rulesOfKernel3
+		check = func(ctx context.Context) error { return d.checkPaths(ctx, root, distance) }
 	}
 	err = d.do(func() error {
 		whole, err := d.levels(ctx, root, parent)
@@ -55,23 +64,23 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph
 			return err
 		}
 		if !whole {
-			return d.explainTree(root)
+			return d.explainTree(rules(), root)
 		}
 		if err := errors.Join(
 			cu.MemsetD32(cu.DevicePtr(d.tupleOf), 0, (n+31)/32),
 			d.launch(makeWordsKernel(d.parent, d.jump, uint64(n), d.words, d.findings)),
-			d.checkTuples(ctx),
+			check(ctx),
 			d.launch(findMissingKernel(d.parent, d.tupleOf, uint64(n), uint64(root), d.findings)),
 		); err != nil {
 			return err
 		}
 		f, err := d.found()
 		if err == nil {
-			err = d.explainTuples(root, f)
+			err = d.explainTuples(rules(), root, f)
 		}
 		t = validate.Tree{
 			Root: root, Reached: int64(f.Reached), Depth: int(f.Depth), Tuples: d.tuples - int64(f.Missed),
-			SelfLoops: int64(f.Loops),
+			SelfLoops: int64(f.Loops), Farthest: math.Float32frombits(uint32(f.Farthest)),
 		}
 		return err
 	})
@@ -91,12 +100,7 @@ func (d *device) levels(ctx context.Context, root graph.Vertex, parent []graph.V
 		return d.launch(readParentsKernel(at, uint64(bytes/8), uint64(first/8), n, uint64(root), d.parent, d.jump,
 			d.findings))
 	}
-	if err = d.pin(parent); d.pinned.Device != 0 {
-		err = errors.Join(err, read(d.pinned.Device, 0, int64(8*n)))
-	} else if err == nil {
-		err = d.stage.Upload(ctx, driver.Bytes(parent), read)
-	}
-	if err != nil {
+	if err := d.parents.upload(ctx, d.stage, driver.Bytes(parent), read); err != nil {
 		return false, err
 	}
 	for bits := 0; bits < 33; bits++ { // a path of 2^31 vertices takes 31 rounds, and a cycle has no end
@@ -118,26 +122,45 @@ func (d *device) levels(ctx context.Context, root graph.Vertex, parent []graph.V
 	return false, nil
 }
 
-// pin makes parents readable for the device, which spares copies, where the system allows it. They are usually the same
-// memory for all searches.
-func (d *device) pin(parent []graph.Vertex) error {
-	if &parent[0] == d.tried {
-		return nil
+// array is an array of results in the host, usually the same memory for all searches. The device reads it there, which
+// spares copies, where the system allows it.
+type array struct {
+	pinned driver.Pinned
+	tried  *byte // the first of those that were to be pinned
+}
+
+// upload queues use for all parts of an array.
+func (a *array) upload(ctx context.Context, stage *driver.Stage, bytes []byte,
+	use func(at uint64, first, n int64) error) error {
+	if &bytes[0] != a.tried {
+		if err := a.unpin(); err != nil {
+			return err
+		}
+		a.tried = &bytes[0]
+		a.pinned, _ = driver.PinBytes(bytes) // or not
 	}
-	err := d.unpin()
-	d.tried = &parent[0]
-	if err == nil {
-		d.pinned, _ = driver.PinBytes(driver.Bytes(parent)) // or not
+	if a.pinned.Device != 0 {
+		return use(a.pinned.Device, 0, int64(len(bytes)))
 	}
+	return stage.Upload(ctx, bytes, use)
+}
+
+func (a *array) unpin() (err error) {
+	if a.pinned.Device != 0 {
+		err = a.pinned.Unpin()
+	}
+	*a = array{}
 	return err
 }
 
-func (d *device) unpin() (err error) {
-	if d.pinned.Device != 0 {
-		err = d.pinned.Unpin()
+// checkPaths checks distances, and the tuples by them.
+func (d *device) checkPaths(ctx context.Context, root graph.Vertex, distance []float32) error {
+	read := func(at uint64, first, bytes int64) error {
+		return d.launch(readDistancesKernel(at, uint64(bytes/4), uint64(first/4), uint64(root), d.parent, d.distance,
+			d.findings))
 	}
-	d.pinned, d.tried = driver.Pinned{}, nil
-	return err
+	return errors.Join(d.distances.upload(ctx, d.stage, driver.Bytes(distance), read),
+		d.launch(checkPathsKernel(d.pairs, d.weights, uint64(d.tuples), d.parent, d.distance, d.tupleOf, d.findings)))
 }
 
 // checkTuples checks all tuples.
@@ -158,8 +181,20 @@ func (d *device) checkTuples(ctx context.Context) error {
 	return nil
 }
 
-// explainTree returns the violation of rule 1 or 2 that validate.Validator names.
-func (d *device) explainTree(root graph.Vertex) error {
+// rules are those that a validation names.
+type rules struct{ tree, treeLevel, distance, far, span, tuple validate.Rule }
+
+func rulesOfKernel2() rules {
+	return rules{validate.RuleTree, validate.RuleTreeLevel, 0, validate.RuleLevel, validate.RuleSpan, validate.RuleTuple}
+}
+
+func rulesOfKernel3() rules {
+	return rules{validate.RulePathTree, validate.RulePathTree, validate.RulePathDistance, validate.RulePathLength,
+		validate.RulePathSpan, validate.RulePathTuple}
+}
+
+// explainTree returns the violation that validate.Validator names if the parents are not a tree.
+func (d *device) explainTree(r rules, root graph.Vertex) error {
 	n := uint64(d.vertices)
 	up, twice := d.jump, d.jump+4*n
 	err := d.launch(cycleStartKernel(d.parent, n, uint64(root), up))
@@ -177,48 +212,59 @@ func (d *device) explainTree(root graph.Vertex) error {
 	case err != nil:
 		return err
 	case f.BadRoot != none:
-		return broken(validate.RuleTree, root, root)
+		return broken(r.tree, root, root)
 	case f.InCycle != none && f.InCycle <= f.Unusable:
 		p, err := d.parentOf(graph.Vertex(f.InCycle))
 		switch {
 		case err != nil:
 			return err
 		case p == graph.Vertex(f.InCycle):
-			return broken(validate.RuleTree, root, p)
+			return broken(r.tree, root, p)
 		}
-		return broken(validate.RuleTree, root, graph.Vertex(f.InCycle), p)
+		return broken(r.tree, root, graph.Vertex(f.InCycle), p)
 	case f.Unusable != none:
-		return broken(validate.RuleTree, root, graph.Vertex(f.Unusable))
+		return broken(r.tree, root, graph.Vertex(f.Unusable))
 	case f.Orphan != none:
-		return d.brokenEdge(validate.RuleTreeLevel, root, graph.Vertex(f.Orphan))
+		return d.brokenEdge(r.treeLevel, root, graph.Vertex(f.Orphan))
 	}
 	return errors.New("the parents are not a tree, but none of them is wrong")
 }
 
-// explainTuples returns the violation of rule 3, 4 or 5 that validate.Validator names, or nil.
-func (d *device) explainTuples(root graph.Vertex, f findings) error {
-	rule, tuple := validate.RuleLevel, f.Far
+// explainTuples returns the violation by a distance, a tuple or a tree edge that validate.Validator names, or nil.
+func (d *device) explainTuples(r rules, root graph.Vertex, f findings) error {
+	if f.BadDistance != none {
+		return broken(r.distance, root, graph.Vertex(f.BadDistance))
+	}
+	rule, tuple := r.far, f.Far
 	if tuple == none {
-		rule, tuple = validate.RuleSpan, f.Unspanned
+		rule, tuple = r.span, f.Unspanned
 	}
 	if tuple == none {
 		if f.NoTuple == none {
 			return nil
 		}
-		return d.brokenEdge(validate.RuleTuple, root, graph.Vertex(f.NoTuple))
+		return d.brokenEdge(r.tuple, root, graph.Vertex(f.NoTuple))
 	}
 	a, b, err := d.ends(tuple)
 	if err != nil {
 		return err
 	}
-	if rule == validate.RuleSpan { // the end that is reached comes first
-		p, err := d.parentOf(a)
-		if err != nil {
-			return err
-		}
-		if p == graph.Vertex(unreached) {
-			a, b = b, a
-		}
+	swap := false
+	switch rule {
+	case r.span: // the end that is reached comes first
+		var p graph.Vertex
+		p, err = d.parentOf(a)
+		swap = p == graph.Vertex(unreached)
+	case validate.RulePathLength: // the nearer end comes first
+		var fromA, fromB [1]float32
+		err = errors.Join(driver.Read(fromA[:], d.distance+4*uint64(a)), driver.Read(fromB[:], d.distance+4*uint64(b)))
+		swap = fromA[0] > fromB[0]
+	}
+	if err != nil {
+		return err
+	}
+	if swap {
+		a, b = b, a
 	}
 	return broken(rule, root, a, b)
 }

@@ -20,15 +20,19 @@ func missing() error { return fmt.Errorf("%w: %s", plugins.ErrUnavailable, drive
 
 func (device) Generate(context.Context, graph.Kronecker, []graph.Edge, int64) error { return missing() }
 
+func (device) GenerateWeights(context.Context, graph.Kronecker, []float32, int64) error {
+	return missing()
+}
+
 func (device) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error) {
 	return nil, missing()
 }
 
-func (device) Load(context.Context, []graph.Edge, int64) error { return missing() }
+func (device) Load(context.Context, []graph.Edge, []float32, int64) error { return missing() }
 
 func (device) LoadRecipe(context.Context, graph.Kronecker) error { return missing() }
 
-func (device) Validate(context.Context, graph.Vertex, []graph.Vertex) (validate.Tree, error) {
+func (device) Validate(context.Context, graph.Vertex, []graph.Vertex, []float32) (validate.Tree, error) {
 	return validate.Tree{}, missing()
 }
 

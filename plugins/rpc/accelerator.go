@@ -37,13 +37,24 @@ func (accelerator) Search(context.Context, graph.Vertex, []graph.Vertex) (plugin
 func nothing[W any](W) (struct{}, error) { return struct{}{}, nil }
 
 // Generate implements plugins.Accelerator. dst must lie in memory from Host.Reserve that is not trimmed yet; the lists
-// of the other calls must lie in memory from Host.Tuples and Host.Parents.
+// of the other calls must lie in memory from Host.Tuples, Host.Weights, Host.Parents and Host.Distances.
 func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
 	tuples, err := segmentOf(c.host, tupleSegment, dst, reserved)
 	if err != nil {
 		return err
 	}
 	request := &enginepb.GenerateRequest{Recipe: recipeToWire(&recipe), Tuples: tuples, First: first}
+	_, err = exchange(ctx, c, c.engine.Generate, request, nothing)
+	return err
+}
+
+// GenerateWeights implements plugins.Accelerator. dst must lie in memory from Host.Weights that no engine has had yet.
+func (c *Client) GenerateWeights(ctx context.Context, recipe graph.Kronecker, dst []float32, first int64) error {
+	weights, err := segmentOf(c.host, weightSegment, dst, reserved)
+	if err != nil {
+		return err
+	}
+	request := &enginepb.GenerateRequest{Recipe: recipeToWire(&recipe), Weights: weights, First: first}
 	_, err = exchange(ctx, c, c.engine.Generate, request, nothing)
 	return err
 }
@@ -67,10 +78,14 @@ func lentFromWire(w *enginepb.LendReply) (*plugins.DeviceTuples, error) {
 	return t, nil
 }
 
-func (c *Client) Load(ctx context.Context, tuples []graph.Edge, vertices int64) error {
+func (c *Client) Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) error {
 	segment, err := segmentOf(c.host, tupleSegment, tuples, present)
-	if err == nil {
-		_, err = exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{Tuples: segment, Vertices: vertices}, nothing)
+	if err != nil {
+		return err
+	}
+	request := &enginepb.LoadRequest{Tuples: segment, Vertices: vertices}
+	if request.Weights, err = segmentOf(c.host, weightSegment, weights, present); err == nil {
+		_, err = exchange(ctx, c, c.engine.Load, request, nothing)
 	}
 	return err
 }
@@ -80,12 +95,15 @@ func (c *Client) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
 	return err
 }
 
-func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t validate.Tree, err error) {
-	array, err := segmentOf(c.host, parentSegment, parent, present)
+func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	t validate.Tree, err error) {
+	request := &enginepb.ValidateRequest{Root: int64(root)}
+	if request.Parent, err = segmentOf(c.host, parentSegment, parent, present); err == nil {
+		request.Distance, err = segmentOf(c.host, distanceSegment, distance, present)
+	}
 	if err != nil {
 		return t, err
 	}
-	request := &enginepb.ValidateRequest{Root: int64(root), Parent: array}
 	v, err := exchange(ctx, c, c.engine.Validate, request, verdictFromWire)
 	if err == nil && v.violation != nil {
 		v.violation.Root = root
@@ -109,24 +127,30 @@ func verdictToWire(v verdict) *enginepb.Verdict {
 		}
 	}
 	t := v.tree
-	return &enginepb.Verdict{Reached: t.Reached, Depth: int64(t.Depth), Tuples: t.Tuples, SelfLoops: t.SelfLoops}
+	return &enginepb.Verdict{
+		Reached: t.Reached, Depth: int64(t.Depth), Tuples: t.Tuples, SelfLoops: t.SelfLoops, Farthest: t.Farthest,
+	}
 }
 
 func verdictFromWire(w *enginepb.Verdict) (v verdict, err error) {
 	numbers := []int64{w.GetReached(), w.GetDepth(), w.GetTuples(), w.GetSelfLoops()}
-	if slices.Min(numbers) < 0 || w.GetRule() < 0 || w.GetRule() > int64(validate.RuleTuple) || len(w.GetVertices()) > 2 {
-		return v, fmt.Errorf("a verdict of %d vertices, depth %d, %d tuples, %d self-loops, rule %d with %d vertices: %w",
-			w.GetReached(), w.GetDepth(), w.GetTuples(), w.GetSelfLoops(), w.GetRule(), len(w.GetVertices()), ErrAnswer)
+	rule := validate.Rule(w.GetRule())
+	exists := rule >= 0 && rule <= validate.RuleTuple || rule >= validate.RulePathTree && rule <= validate.RulePathTuple
+	if slices.Min(numbers) < 0 || !exists || len(w.GetVertices()) > 2 || !(w.GetFarthest() >= 0) {
+		return v, fmt.Errorf("a verdict of %d vertices, depth %d, distances to %v, %d tuples, %d self-loops, rule %d with "+
+			"%d vertices: %w", w.GetReached(), w.GetDepth(), w.GetFarthest(), w.GetTuples(), w.GetSelfLoops(), w.GetRule(),
+			len(w.GetVertices()), ErrAnswer)
 	}
-	if w.GetRule() > 0 {
+	if rule > 0 {
 		v.violation = &validate.Violation{
-			Rule:     validate.Rule(w.GetRule()),
+			Rule:     rule,
 			Vertices: each(w.GetVertices(), func(v int64) graph.Vertex { return graph.Vertex(v) }),
 		}
 		return v, nil
 	}
 	v.tree = validate.Tree{
 		Reached: w.GetReached(), Depth: int(w.GetDepth()), Tuples: w.GetTuples(), SelfLoops: w.GetSelfLoops(),
+		Farthest: w.GetFarthest(),
 	}
 	return v, nil
 }
@@ -138,25 +162,34 @@ type acceleratorServer struct {
 }
 
 func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
-	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (struct{}, error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none struct{}, err error) {
 		recipe := recipeFromWire(r.GetRecipe())
-		err := s.dropOthers(tupleSegment)
-		if err != nil {
-			return struct{}{}, err
+		if recipe == nil {
+			return none, errors.New("rpc: tuples of no recipe")
 		}
-		dst, err := keep[graph.Edge](s.server, r.GetTuples(), tupleSegment)
-		if err == nil && recipe == nil {
-			err = errors.New("rpc: tuples of no recipe")
+		if r.GetWeights() != nil {
+			return none, fill(ctx, s, r.GetWeights(), weightSegment, *recipe, r.GetFirst(), s.device.GenerateWeights)
 		}
-		if err != nil {
-			return struct{}{}, err
-		}
-		err = s.device.Generate(ctx, *recipe, dst, r.GetFirst())
-		if err != nil || r.GetFirst()+int64(len(dst)) == recipe.Tuples() { // the list is complete or given up
-			err = errors.Join(err, s.dropOthers())
-		}
-		return struct{}{}, err
+		return none, fill(ctx, s, r.GetTuples(), tupleSegment, *recipe, r.GetFirst(), s.device.Generate)
 	}, func(struct{}) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
+}
+
+// fill maps a segment of tuples or weights until their list is complete or given up.
+func fill[E element](ctx context.Context, s acceleratorServer, segment *enginepb.Segment, kind segmentKind,
+	recipe graph.Kronecker, first int64,
+	generate func(ctx context.Context, recipe graph.Kronecker, dst []E, first int64) error) error {
+	if err := s.dropOthers(kind); err != nil {
+		return err
+	}
+	dst, err := keep[E](s.server, segment, kind)
+	if err != nil {
+		return err
+	}
+	err = generate(ctx, recipe, dst, first)
+	if err != nil || first+int64(len(dst)) == recipe.Tuples() {
+		err = errors.Join(err, s.dropOthers())
+	}
+	return err
 }
 
 func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*enginepb.LendReply, error) {
@@ -177,21 +210,20 @@ func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*
 			return struct{}{}, s.device.LoadRecipe(ctx, *recipe)
 		}
 		return struct{}{}, mapped(r.GetTuples(), tupleSegment, func(tuples []graph.Edge) error {
-			return s.device.Load(ctx, tuples, r.GetVertices())
+			return mapped(r.GetWeights(), weightSegment, func(weights []float32) error {
+				return s.device.Load(ctx, tuples, weights, r.GetVertices())
+			})
 		})
 	}, func(struct{}) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
 }
 
 func (s acceleratorServer) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {
 	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (v verdict, err error) {
-		if err := s.dropOthers(parentSegment); err != nil {
-			return v, err
-		}
-		parent, err := keep[graph.Vertex](s.server, r.GetParent(), parentSegment)
+		parent, distance, err := s.results(r.GetParent(), r.GetDistance())
 		if err != nil {
 			return v, err
 		}
-		v.tree, err = s.device.Validate(ctx, graph.Vertex(r.GetRoot()), parent)
+		v.tree, err = s.device.Validate(ctx, graph.Vertex(r.GetRoot()), parent, distance)
 		if errors.As(err, &v.violation) {
 			err = nil
 		}

@@ -251,8 +251,14 @@ func (*byCPU) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge,
 	return k.Generate(ctx, dst, first, 0)
 }
 
-func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, vertices int64) (err error) {
-	a.validator, err = validate.New(slices.Clone(tuples), vertices, 0)
+func (*byCPU) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []float32, first int64) error {
+	return graph.Weights(ctx, k, 0, 0, dst, first, 0)
+}
+
+func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, weights []float32, vertices int64) (err error) {
+	if a.validator, err = validate.New(slices.Clone(tuples), vertices, 0); err == nil && weights != nil {
+		err = a.validator.SetWeights(slices.Clone(weights))
+	}
 	return err
 }
 
@@ -268,9 +274,13 @@ func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
 	return err
 }
 
-func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error) {
-	if a.validator == nil {
+func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	validate.Tree, error) {
+	switch {
+	case a.validator == nil:
 		return validate.Tree{}, plugins.ErrNotConstructed
+	case distance != nil:
+		return a.validator.ShortestPaths(ctx, root, parent, distance)
 	}
 	return a.validator.Validate(ctx, root, parent)
 }
@@ -280,39 +290,59 @@ func (*byCPU) Close() error { return nil }
 func TestAcceleratorBehindAProcess(t *testing.T) {
 	s := newStage(t)
 	a := s.open("accelerates")
-	wantError(t, must.Err(a.Validate(t.Context(), 0, s.parents(4))), plugins.ErrNotConstructed)
+	wantError(t, must.Err(a.Validate(t.Context(), 0, s.parents(4), nil)), plugins.ErrNotConstructed)
 	wantError(t, must.Err(a.Search(t.Context(), 0, s.parents(4))), plugins.ErrUnavailable)
 	wantError(t, must.Err(a.Construct(t.Context(), plugins.Input{})), plugins.ErrUnavailable)
 	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-	tuples := first(s.Reserve(recipe.Tuples()))
-	want := make([]graph.Edge, len(tuples))
+	tuples, weights := first(s.Reserve(recipe.Tuples())), first(s.Weights(recipe.Tuples()))
+	want, wantWeights := make([]graph.Edge, len(tuples)), make([]float32, len(tuples))
 	err := errors.Join(a.Generate(t.Context(), recipe, tuples, 0), recipe.Generate(t.Context(), want, 0, 0),
-		s.Trim(tuples))
-	if err != nil || !slices.Equal(tuples, want) {
-		t.Fatalf("other tuples than those of package graph, or %v", err)
+		s.Trim(tuples), a.GenerateWeights(t.Context(), recipe, weights, 0),
+		graph.Weights(t.Context(), recipe, 0, 0, wantWeights, 0, 0))
+	if err != nil || !slices.Equal(tuples, want) || !slices.Equal(weights, wantWeights) {
+		t.Fatalf("other tuples or weights than those of package graph, or %v", err)
 	}
-	parents := s.parents(recipe.Vertices())
+	parents, distances := s.parents(recipe.Vertices()), first(s.Distances(recipe.Vertices()))
 	validator := must.Get(validate.New(tuples, recipe.Vertices(), 0))
 	csr := must.Get(graph.NewCSR(tuples, recipe.Vertices()))
+	weighted := must.Get(graph.NewWeightedCSR(tuples, weights, recipe.Vertices()))
 	root, other := tuples[0].Ends()
 	good := first(csr.Search(root))
-	load := func() error { return a.Load(t.Context(), tuples, recipe.Vertices()) }
-	again := func() error { return a.LoadRecipe(t.Context(), recipe) }
-	for i, load := range []func() error{load, again} {
-		must.Do(load())
-		for _, change := range [][2]graph.Vertex{{root, root}, {root, other}, {other, other},
-			{other, -2}, {other, graph.Unreached}} {
-			copy(parents, good)
-			parents[change[0]] = change[1]
-			gotTree, gotErr := a.Validate(t.Context(), root, parents)
-			wantTree, wantErr := validator.Validate(t.Context(), root, parents)
-			var got, want *validate.Violation
-			if errors.As(gotErr, &got) != errors.As(wantErr, &want) || gotTree != wantTree ||
-				got != nil && (got.Rule != want.Rule || !slices.Equal(got.Vertices, want.Vertices)) {
-				t.Errorf("load %d, %v: %+v, %v, want %+v, %v", i, change, gotTree, gotErr, wantTree, wantErr)
-			}
+	paths, lengths, err := weighted.ShortestPaths(root)
+	must.Do(err)
+	must.Do(validator.SetWeights(weights))
+	same := func(what any, got, want validate.Tree, gotErr, wantErr error) {
+		var violation, wanted *validate.Violation
+		if errors.As(gotErr, &violation) != errors.As(wantErr, &wanted) || got != want || violation != nil &&
+			(violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices)) {
+			t.Errorf("%v: %+v, %v, want %+v, %v", what, got, gotErr, want, wantErr)
 		}
 	}
+	changes := [][2]graph.Vertex{{root, root}, {root, other}, {other, other}, {other, -2}, {other, graph.Unreached}}
+	must.Do(a.Load(t.Context(), tuples, weights, recipe.Vertices()))
+	for _, change := range changes {
+		copy(parents, paths)
+		copy(distances, lengths)
+		if parents[change[0]] = change[1]; change[1] == other {
+			parents[change[0]], distances[other] = paths[change[0]], -1
+		}
+		got, gotErr := a.Validate(t.Context(), root, parents, distances)
+		want, wantErr := validator.ShortestPaths(t.Context(), root, parents, distances)
+		same(change, got, want, gotErr, wantErr)
+	}
+	load := func() error { return a.Load(t.Context(), tuples, nil, recipe.Vertices()) }
+	again := func() error { return a.LoadRecipe(t.Context(), recipe) }
+	for _, load := range []func() error{load, again} {
+		must.Do(load())
+		for _, change := range changes {
+			copy(parents, good)
+			parents[change[0]] = change[1]
+			got, gotErr := a.Validate(t.Context(), root, parents, nil)
+			want, wantErr := validator.Validate(t.Context(), root, parents)
+			same(change, got, want, gotErr, wantErr)
+		}
+	}
+	wantError(t, a.GenerateWeights(t.Context(), recipe, weights, 0), ErrSegment) // they are sealed
 }
 
 // The name of a list in device memory travels from an accelerator to an engine. One that cannot be a name is refused.
@@ -334,9 +364,9 @@ func TestDeviceTuples(t *testing.T) {
 func TestAnEngineIsNoAccelerator(t *testing.T) {
 	s := newStage(t)
 	e := s.open("serial")
-	wantError(t, must.Err(e.Validate(t.Context(), 0, s.parents(4))), errors.ErrUnsupported)
+	wantError(t, must.Err(e.Validate(t.Context(), 0, s.parents(4), nil)), errors.ErrUnsupported)
 	wantError(t, must.Err(e.Lend(t.Context(), nil)), errors.ErrUnsupported)
-	wantError(t, e.Load(t.Context(), nil, 4), errors.ErrUnsupported)
+	wantError(t, e.Load(t.Context(), nil, nil, 4), errors.ErrUnsupported)
 	wantError(t, e.Generate(t.Context(), graph.Kronecker{}, nil, 0), errors.ErrUnsupported)
 }
 

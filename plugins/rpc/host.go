@@ -127,7 +127,8 @@ func (h *Host) release(s *segment) error {
 	return s.release()
 }
 
-// segmentOf names data to an engine; nil for no data. With the state reserved, the segment may be an untrimmed one.
+// segmentOf names data to an engine; nil for no data. With the state reserved, the segment may be an untrimmed one;
+// otherwise that is an error for tuples, and seals weights.
 func segmentOf[E element](h *Host, kind segmentKind, data []E, state pages) (*enginepb.Segment, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -135,7 +136,15 @@ func segmentOf[E element](h *Host, kind segmentKind, data []E, state pages) (*en
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.segments {
-		if first, ok := within(data, s.bytes); ok && s.kind == kind && (s.file == nil || state == reserved) {
+		if first, ok := within(data, s.bytes); ok && s.kind == kind {
+			if s.file != nil && state == present {
+				if kind != weightSegment {
+					break
+				}
+				if err := s.trim(s.count); err != nil {
+					return nil, err
+				}
+			}
 			return &enginepb.Segment{Id: s.id, Path: s.path, Total: s.count, First: first, Count: int64(len(data))}, nil
 		}
 	}

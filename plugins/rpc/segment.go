@@ -54,7 +54,7 @@ type segment struct {
 	kind    segmentKind
 	count   int64
 	path    string       // where an engine opens it
-	file    *os.File     // of a reservation, until it is trimmed; otherwise nil
+	file    *os.File     // of a reservation until it is trimmed, and of weights until an engine gets them; otherwise nil
 	discard func() error // gives the file back
 }
 
@@ -86,11 +86,14 @@ func (s *segment) allocate(size int64, pages pages) error {
 	if s.mapping, err = mapFile(f, size, true); err != nil {
 		return errors.Join(err, discard())
 	}
-	if pages == reserved {
+	if pages == reserved || s.kind == weightSegment { // an accelerator may write first
 		s.file = f
+	} else {
+		seal(f, s.kind.isResult())
+	}
+	if pages == reserved {
 		return nil
 	}
-	seal(f, s.kind.isResult())
 	// A search writes its results in any order, so they get huge pages. Tuples and weights are read from one end to the
 	// other and would take the huge pages that an engine wants for its graph.
 	if s.kind.isResult() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The reference's Kronecker generator (graph/kronecker.go has it in its simplest form, makeTuple, and the source of
-// every number). Each thread makes every 2^strideBits-th tuple of a part of the list, and goes from the stream of one
+// every number), and its weights (graph/weights.go, makeWeight). Each thread makes every 2^strideBits-th tuple of a part of the list, and goes from the stream of one
 // tuple to that of its next by a jump.
 #include <cstdint>
 
@@ -43,8 +43,23 @@ __device__ u64 scramble(u64 label, const Constants* c, int scale) {
   return __brevll(label * c->multiplier[1]) >> (64 - scale);
 }
 
-// generate writes n tuples from number first on, 12 bytes each.
-extern "C" __global__ void generate(const Constants* c, u64 scale, u64 first, u64 n, u64 strideBits, u32* out) {
+// next returns the next output of a stream, and accepted the next one that is not rejected.
+__device__ u64 next(u64* s) {
+  u64 draw = nextOutput(s[4], s[0]);
+  for (int k = 0; k < 4; k++) s[k] = s[k + 1];
+  return s[4] = draw;
+}
+
+__device__ u64 accepted(u64* s) {
+  u64 draw;
+  do draw = next(s);
+  while (draw < MODULUS % 10000);
+  return draw;
+}
+
+// eachStream calls make with the position of every tuple of this thread, of n from number first on, and its stream.
+template <typename Make>
+__device__ void eachStream(const Constants* c, u64 first, u64 n, u64 strideBits, Make make) {
   u64 at = u64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (at >= n) return;
   u64 z[5];
@@ -55,24 +70,34 @@ extern "C" __global__ void generate(const Constants* c, u64 scale, u64 first, u6
   u64 jump[5];
   for (int k = 0; k < 5; k++) jump[k] = c->jumps[strideBits][k];
   for (; at < n; at += u64(1) << strideBits) {
-    u64 s[5], differ = 0, v = 0;
+    u64 s[5];
     for (int k = 0; k < 5; k++) s[k] = z[k];
+    make(at, s);
+    jumpAhead(z, jump);
+  }
+}
+
+// generate writes n tuples from number first on, 12 bytes each.
+extern "C" __global__ void generate(const Constants* c, u64 scale, u64 first, u64 n, u64 strideBits, u32* out) {
+  eachStream(c, first, n, strideBits, [=](u64 at, u64* s) {
+    u64 differ = 0, v = 0;
     for (u64 bit = 0; bit < scale; bit++) {
-      u64 draw;
-      do {
-        draw = nextOutput(s[4], s[0]);
-        for (int k = 0; k < 4; k++) s[k] = s[k + 1];
-        s[4] = draw;
-      } while (draw < MODULUS % 10000);
-      u32 odds = u32(draw) % 10000; // B, C, A, D
+      u32 odds = u32(accepted(s)) % 10000; // B, C, A, D
       differ = differ << 1 | (odds < 3800);
       v = v << 1 | (odds < 1900 || odds >= 9500);
     }
     u64 u = v ^ differ;
     u64 below = differ == 0 ? 0 : u & u64(1) << (63 - __clzll(differ)); // the flipped bit, if u > v
     u = scramble(u ^ below, c, int(scale));
-    v = scramble(v ^ below, c, int(scale));
-    out[3 * at] = u32(u), out[3 * at + 1] = u32(v), out[3 * at + 2] = u32(u >> 32 & 0xffff) | u32(v >> 32) << 16;
-    jumpAhead(z, jump);
-  }
+    u64 w = scramble(v ^ below, c, int(scale));
+    out[3 * at] = u32(u), out[3 * at + 1] = u32(w), out[3 * at + 2] = u32(u >> 32 & 0xffff) | u32(w >> 32) << 16;
+  });
+}
+
+// generate_weights writes the weights of n tuples from number first on.
+extern "C" __global__ void generate_weights(const Constants* c, u64 scale, u64 first, u64 n, u64 strideBits, float* out) {
+  eachStream(c, first, n, strideBits, [=](u64 at, u64* s) {
+    for (u64 bit = 0; bit < scale; bit++) accepted(s);
+    out[at] = float(u32(next(s))) / float(MODULUS);
+  });
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The five rules of package graph/validate. Levels come from the parents by pointer jumping (Wyllie, "The complexity of
+// The rules of package graph/validate for kernels 2 and 3. Levels come from the parents by pointer jumping (Wyllie, "The complexity of
 // parallel computations", 1979): each vertex has an ancestor and its distance from it, and goes to the ancestor of that
-// one, so a tree of depth d takes log2(d) rounds. Then one pass reads all tuples.
+// one, so a tree of depth d takes log2(d) rounds. Then one pass reads all tuples: their levels, or their distances.
 //
 // Vertices are 32-bit numbers below 2^31.
+#include <cmath>
 #include <cstdint>
 
 typedef uint16_t u16;
@@ -25,6 +26,8 @@ struct Findings {
   u64 badTuple;                        // a tuple with a label that is not a vertex
   u64 goesOn, lost;                    // pointer jumping has not ended; a vertex is not connected to the root
   u64 reached, depth, missed, loops;
+  u64 badDistance;                     // a vertex, rule 2 of kernel 3
+  u64 farthest;                        // bits of the largest distance
 };
 
 __device__ u64 thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
@@ -33,6 +36,10 @@ __device__ u64 threads() { return u64(gridDim.x) * blockDim.x; }
 
 __device__ void lowest(u64& at, u64 i) {
   if (i < *(volatile u64*)&at) atomicMin((unsigned long long*)&at, (unsigned long long)i);
+}
+
+__device__ void highest(u64& at, u64 x) {
+  if (x > *(volatile u64*)&at) atomicMax((unsigned long long*)&at, (unsigned long long)x);
 }
 
 // add adds n of all threads of a warp, which must all call it, to a counter.
@@ -97,7 +104,7 @@ extern "C" __global__ void make_words(const u32* parent, const u64* jump, u64 ve
     if (in && level > depth) depth = level;
   }
   add(f->reached, reached);
-  if (depth > *(volatile u64*)&f->depth) atomicMax((unsigned long long*)&f->depth, (unsigned long long)depth);
+  highest(f->depth, depth);
 }
 
 // mark notes that the tree edge of a vertex is a tuple.
@@ -131,6 +138,48 @@ extern "C" __global__ void check_tuples(const uint2* pairs, u64 n, u64 number, c
       if ((wordU & 0xff) == (t.y & 0xff) && parent[t.x] == t.y) mark(found, t.x);
     } else if (levelV > levelU) {
       if ((wordV & 0xff) == (t.x & 0xff) && parent[t.y] == t.x) mark(found, t.y);
+    }
+  }
+  add(f->missed, missed), add(f->loops, loops);
+}
+
+// read_distances reads a chunk of distances, whose first is that of vertex first, and checks rule 2 of kernel 3: the root
+// has 0, reached vertices have numbers that are not negative, and the others +Inf.
+extern "C" __global__ void read_distances(const u32* in, u64 n, u64 first, u64 root, const u32* parent, u32* distance,
+                                          Findings* f) {
+  constexpr u32 INFINITE = 0x7f800000; // the bits of +Inf; -0, negative numbers and NaN have greater ones
+  u32 farthest = 0;
+  for (u64 i = thread(); i < n; i += threads()) {
+    u64 v = first + i;
+    u32 bits = in[i];
+    distance[v] = bits;
+    bool fits = parent[v] == UNREACHED ? bits == INFINITE : bits < INFINITE && (v != root || bits == 0);
+    if (!fits) lowest(f->badDistance, v);
+    else if (bits < INFINITE) farthest = max(farthest, bits);
+  }
+  highest(f->farthest, farthest);
+}
+
+// check_paths is the pass over the tuples for kernel 3: rules 3 and 4, and the tree edges of the right weight. By rule 2
+// the distances tell which vertices are reached. Most tuples are on no shortest path.
+extern "C" __global__ void check_paths(const uint2* pairs, const float* weights, u64 n, const u32* parent, const float* distance,
+                                       u32* found, Findings* f) {
+  u64 missed = 0, loops = 0;
+  for (u64 i = thread(); i < n; i += threads()) {
+    uint2 t = pairs[i];
+    float dU = distance[t.x], dV = distance[t.y], toV = dU + weights[i], toU = dV + weights[i];
+    if (t.x != t.y && toV > dV && toU > dU) continue;
+    bool inU = dU < INFINITY, inV = dV < INFINITY;
+    if (!inU || !inV) {
+      missed += inU == inV;
+      if (inU != inV) lowest(f->unspanned, i);
+    } else if (toV < dV || toU < dU) {
+      lowest(f->far, i);
+    } else if (t.x == t.y) {
+      loops++;
+    } else {
+      if (toV == dV && parent[t.y] == t.x) mark(found, t.y);
+      if (toU == dU && parent[t.x] == t.y) mark(found, t.x);
     }
   }
   add(f->missed, missed), add(f->loops, loops);

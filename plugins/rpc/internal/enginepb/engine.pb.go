@@ -568,8 +568,9 @@ type GenerateRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Recipe        *Recipe                `protobuf:"bytes,2,opt,name=recipe,proto3" json:"recipe,omitempty"`
-	Tuples        *Segment               `protobuf:"bytes,3,opt,name=tuples,proto3" json:"tuples,omitempty"` // to be written
-	First         int64                  `protobuf:"varint,4,opt,name=first,proto3" json:"first,omitempty"`  // number of the first tuple in the list
+	Tuples        *Segment               `protobuf:"bytes,3,opt,name=tuples,proto3" json:"tuples,omitempty"`   // to be written
+	First         int64                  `protobuf:"varint,4,opt,name=first,proto3" json:"first,omitempty"`    // number of the first tuple in the list
+	Weights       *Segment               `protobuf:"bytes,5,opt,name=weights,proto3" json:"weights,omitempty"` // to be written instead
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -630,6 +631,13 @@ func (x *GenerateRequest) GetFirst() int64 {
 		return x.First
 	}
 	return 0
+}
+
+func (x *GenerateRequest) GetWeights() *Segment {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
 }
 
 type GenerateReply struct {
@@ -769,7 +777,8 @@ type LoadRequest struct {
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Tuples        *Segment               `protobuf:"bytes,2,opt,name=tuples,proto3" json:"tuples,omitempty"` // absent: no tuples
 	Vertices      int64                  `protobuf:"varint,3,opt,name=vertices,proto3" json:"vertices,omitempty"`
-	Recipe        *Recipe                `protobuf:"bytes,4,opt,name=recipe,proto3" json:"recipe,omitempty"` // of tuples that are in no memory, instead of the two
+	Recipe        *Recipe                `protobuf:"bytes,4,opt,name=recipe,proto3" json:"recipe,omitempty"`   // of tuples that are in no memory, instead of the two
+	Weights       *Segment               `protobuf:"bytes,5,opt,name=weights,proto3" json:"weights,omitempty"` // absent: for kernel 2 only
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -832,6 +841,13 @@ func (x *LoadRequest) GetRecipe() *Recipe {
 	return nil
 }
 
+func (x *LoadRequest) GetWeights() *Segment {
+	if x != nil {
+		return x.Weights
+	}
+	return nil
+}
+
 type LoadReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -873,6 +889,7 @@ type ValidateRequest struct {
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Root          int64                  `protobuf:"varint,2,opt,name=root,proto3" json:"root,omitempty"`
 	Parent        *Segment               `protobuf:"bytes,3,opt,name=parent,proto3" json:"parent,omitempty"`
+	Distance      *Segment               `protobuf:"bytes,4,opt,name=distance,proto3" json:"distance,omitempty"` // absent: of kernel 2
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -928,6 +945,13 @@ func (x *ValidateRequest) GetParent() *Segment {
 	return nil
 }
 
+func (x *ValidateRequest) GetDistance() *Segment {
+	if x != nil {
+		return x.Distance
+	}
+	return nil
+}
+
 // Verdict is validate.Tree or, if a rule is broken, validate.Violation without its text.
 type Verdict struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -937,6 +961,7 @@ type Verdict struct {
 	SelfLoops     int64                  `protobuf:"varint,4,opt,name=self_loops,json=selfLoops,proto3" json:"self_loops,omitempty"`
 	Rule          int64                  `protobuf:"varint,5,opt,name=rule,proto3" json:"rule,omitempty"` // 0: none is broken
 	Vertices      []int64                `protobuf:"varint,6,rep,packed,name=vertices,proto3" json:"vertices,omitempty"`
+	Farthest      float32                `protobuf:"fixed32,7,opt,name=farthest,proto3" json:"farthest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1011,6 +1036,13 @@ func (x *Verdict) GetVertices() []int64 {
 		return x.Vertices
 	}
 	return nil
+}
+
+func (x *Verdict) GetFarthest() float32 {
+	if x != nil {
+		return x.Farthest
+	}
+	return 0
 }
 
 type CloseRequest struct {
@@ -2512,28 +2544,31 @@ const file_engine_proto_rawDesc = "" +
 	"\x06parent\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\x123\n" +
 	"\bdistance\x18\x05 \x01(\v2\x17.teps.engine.v1.SegmentR\bdistance\")\n" +
 	"\vRepeatReply\x12\x1a\n" +
-	"\bsearches\x18\x01 \x01(\x03R\bsearches\"\xa1\x01\n" +
+	"\bsearches\x18\x01 \x01(\x03R\bsearches\"\xd4\x01\n" +
 	"\x0fGenerateRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12.\n" +
 	"\x06recipe\x18\x02 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\x12/\n" +
 	"\x06tuples\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x14\n" +
-	"\x05first\x18\x04 \x01(\x03R\x05first\"\x0f\n" +
+	"\x05first\x18\x04 \x01(\x03R\x05first\x121\n" +
+	"\aweights\x18\x05 \x01(\v2\x17.teps.engine.v1.SegmentR\aweights\"\x0f\n" +
 	"\rGenerateReply\"W\n" +
 	"\vLendRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
 	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\"A\n" +
 	"\tLendReply\x124\n" +
-	"\x06tuples\x18\x01 \x01(\v2\x1c.teps.engine.v1.DeviceTuplesR\x06tuples\"\xa3\x01\n" +
+	"\x06tuples\x18\x01 \x01(\v2\x1c.teps.engine.v1.DeviceTuplesR\x06tuples\"\xd6\x01\n" +
 	"\vLoadRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12/\n" +
 	"\x06tuples\x18\x02 \x01(\v2\x17.teps.engine.v1.SegmentR\x06tuples\x12\x1a\n" +
 	"\bvertices\x18\x03 \x01(\x03R\bvertices\x12.\n" +
-	"\x06recipe\x18\x04 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\"\v\n" +
-	"\tLoadReply\"o\n" +
+	"\x06recipe\x18\x04 \x01(\v2\x16.teps.engine.v1.RecipeR\x06recipe\x121\n" +
+	"\aweights\x18\x05 \x01(\v2\x17.teps.engine.v1.SegmentR\aweights\"\v\n" +
+	"\tLoadReply\"\xa4\x01\n" +
 	"\x0fValidateRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x12\n" +
 	"\x04root\x18\x02 \x01(\x03R\x04root\x12/\n" +
-	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\"\xa0\x01\n" +
+	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\x123\n" +
+	"\bdistance\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\bdistance\"\xbc\x01\n" +
 	"\aVerdict\x12\x18\n" +
 	"\areached\x18\x01 \x01(\x03R\areached\x12\x14\n" +
 	"\x05depth\x18\x02 \x01(\x03R\x05depth\x12\x16\n" +
@@ -2541,7 +2576,8 @@ const file_engine_proto_rawDesc = "" +
 	"\n" +
 	"self_loops\x18\x04 \x01(\x03R\tselfLoops\x12\x12\n" +
 	"\x04rule\x18\x05 \x01(\x03R\x04rule\x12\x1a\n" +
-	"\bvertices\x18\x06 \x03(\x03R\bvertices\"\x0e\n" +
+	"\bvertices\x18\x06 \x03(\x03R\bvertices\x12\x1a\n" +
+	"\bfarthest\x18\a \x01(\x02R\bfarthest\"\x0e\n" +
 	"\fCloseRequest\"\f\n" +
 	"\n" +
 	"CloseReply\"(\n" +
@@ -2774,58 +2810,61 @@ var file_engine_proto_depIdxs = []int32{
 	20, // 9: teps.engine.v1.RepeatRequest.distance:type_name -> teps.engine.v1.Segment
 	22, // 10: teps.engine.v1.GenerateRequest.recipe:type_name -> teps.engine.v1.Recipe
 	20, // 11: teps.engine.v1.GenerateRequest.tuples:type_name -> teps.engine.v1.Segment
-	20, // 12: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
-	21, // 13: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
-	20, // 14: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
-	22, // 15: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
-	20, // 16: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
-	25, // 17: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
-	26, // 18: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
-	27, // 19: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
-	24, // 20: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
-	27, // 21: teps.engine.v1.Description.path_memory:type_name -> teps.engine.v1.Memory
-	35, // 22: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	34, // 23: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	29, // 24: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	35, // 25: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	32, // 26: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	34, // 27: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	31, // 28: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	34, // 29: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 30: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	34, // 31: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	33, // 32: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 33: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	37, // 34: teps.engine.v1.Failure.violation:type_name -> teps.engine.v1.Violation
-	2,  // 35: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 36: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	5,  // 37: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	16, // 38: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	6,  // 39: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	5,  // 40: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
-	6,  // 41: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
-	8,  // 42: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	10, // 43: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
-	12, // 44: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	14, // 45: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	18, // 46: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	23, // 47: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	28, // 48: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	30, // 49: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	17, // 50: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	7,  // 51: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	30, // 52: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
-	7,  // 53: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
-	9,  // 54: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	11, // 55: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
-	13, // 56: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	15, // 57: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	19, // 58: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	47, // [47:59] is the sub-list for method output_type
-	35, // [35:47] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	20, // 12: teps.engine.v1.GenerateRequest.weights:type_name -> teps.engine.v1.Segment
+	20, // 13: teps.engine.v1.LendRequest.tuples:type_name -> teps.engine.v1.Segment
+	21, // 14: teps.engine.v1.LendReply.tuples:type_name -> teps.engine.v1.DeviceTuples
+	20, // 15: teps.engine.v1.LoadRequest.tuples:type_name -> teps.engine.v1.Segment
+	22, // 16: teps.engine.v1.LoadRequest.recipe:type_name -> teps.engine.v1.Recipe
+	20, // 17: teps.engine.v1.LoadRequest.weights:type_name -> teps.engine.v1.Segment
+	20, // 18: teps.engine.v1.ValidateRequest.parent:type_name -> teps.engine.v1.Segment
+	20, // 19: teps.engine.v1.ValidateRequest.distance:type_name -> teps.engine.v1.Segment
+	25, // 20: teps.engine.v1.Description.devices:type_name -> teps.engine.v1.Device
+	26, // 21: teps.engine.v1.Description.options:type_name -> teps.engine.v1.Option
+	27, // 22: teps.engine.v1.Description.memory:type_name -> teps.engine.v1.Memory
+	24, // 23: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
+	27, // 24: teps.engine.v1.Description.path_memory:type_name -> teps.engine.v1.Memory
+	35, // 25: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
+	34, // 26: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	29, // 27: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	35, // 28: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	32, // 29: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	34, // 30: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	31, // 31: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	34, // 32: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 33: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	34, // 34: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	33, // 35: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 36: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	37, // 37: teps.engine.v1.Failure.violation:type_name -> teps.engine.v1.Violation
+	2,  // 38: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 39: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	5,  // 40: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	16, // 41: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	6,  // 42: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	5,  // 43: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
+	6,  // 44: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
+	8,  // 45: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	10, // 46: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	12, // 47: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	14, // 48: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	18, // 49: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	23, // 50: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	28, // 51: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	30, // 52: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	17, // 53: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	7,  // 54: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	30, // 55: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
+	7,  // 56: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
+	9,  // 57: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	11, // 58: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	13, // 59: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	15, // 60: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	19, // 61: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	50, // [50:62] is the sub-list for method output_type
+	38, // [38:50] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
