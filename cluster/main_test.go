@@ -157,7 +157,7 @@ func handlers(self *Self) []Handler {
 	)
 }
 
-var defaults = times{time.Minute, 2500 * time.Millisecond, 10 * time.Second, 30 * time.Second}
+var defaults = times{time.Minute, 2500 * time.Millisecond, time.Minute, 90 * time.Second}
 
 // fork starts children of this process. One that fails ends all. They learn their rank and node from variables.
 func fork() Launcher {
