@@ -40,36 +40,20 @@ typedef struct {
 } Graph;
 
 // scanGroup returns the sum of the values of the items before the calling one in its work-group, and writes the sum of
-// all to *total. sums has WG + 17 elements.
+// all to *total. sums has WG elements.
 INLINED uint scanGroup(uint value, __local uint* sums, uint* total) {
-  uint lid = get_local_id(0), length = WG > 16 ? WG / 16 : 1, rows = WG / length; // rows of `length` items
-  __local uint* row = sums + WG;
-  sums[lid] = value;
+  uint lid = get_local_id(0), sum = value;
+  sums[lid] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid < rows) {
-    uint sum = 0;
-    for (uint i = 0; i < length; i++) {
-      uint x = sums[lid * length + i];
-      sums[lid * length + i] = sum;
-      sum += x;
-    }
-    row[lid] = sum;
+  for (uint step = 1; step < WG; step *= 2) {
+    if (lid >= step) sum += sums[lid - step];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sums[lid] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
+  *total = sums[WG - 1];
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid == 0) {
-    uint sum = 0;
-    for (uint i = 0; i < rows; i++) {
-      uint x = row[i];
-      row[i] = sum;
-      sum += x;
-    }
-    row[rows] = sum;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  uint before = sums[lid] + row[lid / length];
-  *total = row[rows];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return before;
+  return sum - value;
 }
 
 // fill sets n elements.

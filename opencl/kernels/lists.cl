@@ -37,8 +37,7 @@ void sort_scatter(__global const ulong* restrict in, __global ulong* restrict ou
                   __global const uint* restrict place) {
   __local ulong tile[TILE + WG];
   __local ushort counts[16 * WG];
-  __local uint base[DIGITS], start[DIGITS];
-  __local uint sums[WG + 17];
+  __local uint base[DIGITS], sums[WG]; // base: where keys of a digit go, less the place of the first in the tile
   uint lid = get_local_id(0);
   for (uint d = lid; d < DIGITS; d += WG) base[d] = place[d * get_num_groups(0) + get_group_id(0)];
   size_t to = firstKey(get_group_id(0) + 1, n);
@@ -73,18 +72,18 @@ void sort_scatter(__global const ulong* restrict in, __global ulong* restrict ou
     }
     for (uint i = lid; i < here; i += WG) {
       uint d = digitOf(tile[padded(i)], shift);
-      if (i == 0 || digitOf(tile[padded(i - 1)], shift) != d) start[d] = i;
+      if (i == 0 || digitOf(tile[padded(i - 1)], shift) != d) base[d] -= i;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = lid; i < here; i += WG) {
       ulong key = tile[padded(i)];
       uint d = digitOf(key, shift);
-      out[base[d] + i - start[d]] = key;
+      out[base[d] + i] = key;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = lid; i < here; i += WG) {
       uint d = digitOf(tile[padded(i)], shift);
-      if (i + 1 == here || digitOf(tile[padded(i + 1)], shift) != d) base[d] += i + 1 - start[d];
+      if (i + 1 == here || digitOf(tile[padded(i + 1)], shift) != d) base[d] += i + 1;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -93,7 +92,7 @@ void sort_scatter(__global const ulong* restrict in, __global ulong* restrict ou
 // prefix_sums replaces n numbers by their exclusive prefix sums, and writes their total. It runs as one work-group.
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void prefix_sums(__global uint* numbers, uint n, __global uint* total) {
-  __local uint sums[WG + 17];
+  __local uint sums[WG];
   uint lid = get_local_id(0), carry = 0, all;
   for (uint begin = 0; begin < n; begin += WG * KEYS) {
     uint x[KEYS], mine = 0;
@@ -115,15 +114,12 @@ void prefix_sums(__global uint* numbers, uint n, __global uint* total) {
 
 // count_unique counts, for every work-group, the keys that differ from their predecessor.
 __kernel void count_unique(__global const ulong* keys, uint n, __global uint* counts) {
-  __local uint sum;
-  uint lid = get_local_id(0), mine = 0;
-  if (lid == 0) sum = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  __local uint sums[WG];
+  uint lid = get_local_id(0), mine = 0, all;
   size_t group = get_group_id(0), to = firstKey(group + 1, n);
   for (size_t i = firstKey(group, n) + lid; i < to; i += WG) mine += i == 0 || keys[i] != keys[i - 1];
-  atomic_add(&sum, mine);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid == 0) counts[group] = sum;
+  scanGroup(mine, sums, &all);
+  if (lid == 0) counts[group] = all;
 }
 
 // write_lists appends the targets of keys, each key once, to the entries of earlier sources in target, and writes where
@@ -132,7 +128,7 @@ __kernel void count_unique(__global const ulong* keys, uint n, __global uint* co
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void write_lists(__global const ulong* restrict keys, uint n, uint bits, uint from, uint earlier,
                  __global const uint* restrict before, __global uint* restrict target, __global uint* restrict offset) {
-  __local uint sums[WG + 17];
+  __local uint sums[WG];
   uint lid = get_local_id(0), at = earlier + before[get_group_id(0)], all;
   size_t to = firstKey(get_group_id(0) + 1, n);
   for (size_t begin = firstKey(get_group_id(0), n); begin < to; begin += TILE) {

@@ -107,16 +107,12 @@ __kernel void group_begins(__global const ulong* keys, uint vertices, uint group
 // range_entries counts the list entries, duplicates included, of each range of `width` vertices.
 __kernel void range_entries(__global const uint* label, __global const uint* degree, uint searched, uint width,
                             __global uint* entries) {
-  __local uint sum;
-  uint lid = get_local_id(0);
-  if (lid == 0) sum = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  __local uint sums[WG];
   size_t from = get_group_id(0) * (size_t)width, to = min(from + width, (size_t)searched);
-  uint mine = 0;
-  for (size_t v = from + lid; v < to; v += WG) mine += degree[label[v]];
-  atomic_add(&sum, mine);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid == 0) entries[get_group_id(0)] = sum;
+  uint mine = 0, all;
+  for (size_t v = from + get_local_id(0); v < to; v += WG) mine += degree[label[v]];
+  scanGroup(mine, sums, &all);
+  if (get_local_id(0) == 0) entries[get_group_id(0)] = all;
 }
 
 // list_keys appends to keys, in any order, source<<bits | target of both directions of every tuple whose source is in

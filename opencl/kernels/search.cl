@@ -77,16 +77,12 @@ static inline void advance(uint slot, const Graph* g, __global const uint* state
                                                                                                      : TOP_DOWN;
 }
 
-// loadState gives all items of a work-group the state of the slot. The first work-group keeps it for the next slot.
-INLINED void loadState(uint slot, const Graph* g, __global uint* state, __local uint* shared) {
+// loadState gives all items of a work-group the state of the slot, after a barrier.
+INLINED void loadState(uint slot, const Graph* g, __global const uint* state, __local uint* shared) {
   if (get_local_id(0) != 0) return;
   uint s[WORDS];
   advance(slot, g, state, s);
   for (int i = 0; i < WORDS; i++) shared[i] = s[i];
-  if (get_group_id(0) != 0) return;
-  __global uint* own = state + (slot & 3) * RING;
-  for (int i = 0; i < WORDS; i++) own[i] = s[i];
-  for (int i = 0; i < RING; i++) state[COUNTS + (slot + 1 & 3) * RING + i] = 0;
 }
 
 // chunkCount returns the number of chunks of a bitmap, and wordAt the word number i of a chunk.
@@ -96,21 +92,19 @@ static inline uint chunkCount(const Graph* g) {
 }
 static inline uint wordAt(uint i, uint chunk, uint chunks) { return (i / BLOCK * chunks + chunk) * BLOCK + i % BLOCK; }
 
-static inline long2 convertParents(int2 p) { return (long2)(p.x == -1 ? -1L : (long)as_uint(p.x), p.y == -1 ? -1L : (long)as_uint(p.y)); }
+// widen returns two parents as 64 bits: NONE becomes -1.
+static inline long2 widen(uint2 p) { return convert_long2(p) | convert_long2(p == (uint2)(NONE)); }
 
-// copyTemplate copies pairs [from, to) of the template to the parents, widened to 64 bits: NONE becomes -1.
+// copyTemplate copies pairs [from, to) of the template to the parents.
 static inline void copyTemplate(__global const uint2* restrict outputTemplate, __global long2* restrict parent, uint from,
                                 uint to) {
   size_t all = get_global_size(0), i = from + get_global_id(0);
   for (; i + 3 * all < to; i += 4 * all) {
-    int2 a = as_int2(outputTemplate[i]), b = as_int2(outputTemplate[i + all]);
-    int2 c = as_int2(outputTemplate[i + 2 * all]), d = as_int2(outputTemplate[i + 3 * all]);
-    parent[i] = convertParents(a);
-    parent[i + all] = convertParents(b);
-    parent[i + 2 * all] = convertParents(c);
-    parent[i + 3 * all] = convertParents(d);
+    uint2 read[4];
+    for (int k = 0; k < 4; k++) read[k] = outputTemplate[i + k * all];
+    for (int k = 0; k < 4; k++) parent[i + k * all] = widen(read[k]);
   }
-  for (; i < to; i += all) parent[i] = convertParents(as_int2(outputTemplate[i]));
+  for (; i < to; i += all) parent[i] = widen(outputTemplate[i]);
 }
 
 // begin_search makes the root, or its hub if it is a leaf, the frontier: the only visited vertex.
@@ -221,6 +215,17 @@ static inline uint lanesOf(uint edges, uint pieces, uint items, uint limit) {
   return shift;
 }
 
+// fourEntries returns the entries j, j + step, j + 2 * step and j + 3 * step of the lists, but none after `last`.
+static inline uint4 fourEntries(__global const uint* target, uint j, uint step, uint last) {
+  return (uint4)(target[j], target[min(j + step, last)], target[min(j + 2 * step, last)], target[min(j + 3 * step, last)]);
+}
+
+// firstVisited returns the first of four vertices that is visited, or NONE.
+static inline uint firstVisited(uint4 k, __global const uint* visited) {
+  uint4 b = (uint4)(visited[k.x >> 5], visited[k.y >> 5], visited[k.z >> 5], visited[k.w >> 5]) >> (k & 31) & 1;
+  return b.x ? k.x : b.y ? k.y : b.z ? k.z : b.w ? k.w : NONE;
+}
+
 // search_slot is one step of a search, and a share of the copy of the template.
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1)))
 void search_slot(uint slot, Graph g, __global const uint* restrict offset, __global const uint* restrict target,
@@ -240,6 +245,10 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
   __local uint longParent[LONG_LISTS];
   uint lid = get_local_id(0), id = get_global_id(0), all = get_global_size(0);
   loadState(slot, &g, state, s);
+  if (id == 0) { // keeps the state for the next slot
+    for (int i = 0; i < WORDS; i++) state[(slot & 3) * RING + i] = s[i];
+    for (int i = 0; i < RING; i++) state[COUNTS + (slot + 1 & 3) * RING + i] = 0;
+  }
   if (lid == 0) used = base = foundVertices = foundEdges = longLists = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   uint mode = s[MODE];
@@ -361,12 +370,11 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
     barrier(CLK_LOCAL_MEM_FENCE);
     uint n = used;
     for (uint i = lid; i < n; i += WG) {
-      uint x = shared.pending[i], v = wordAt((x & 0x7fff) >> 5, c, chunks) * 32 + (x & 31), p = NONE;
+      uint x = shared.pending[i], v = wordAt((x & 0x7fff) >> 5, c, chunks) * 32 + (x & 31);
       uint4 t = quad[v];
       if (t.x == NONE) continue;
-      uint4 k = (uint4)(t.x, t.y != NONE ? t.y : t.x, t.z != NONE ? t.z : t.x, t.w != NONE ? t.w : t.x);
-      uint4 b = (uint4)(visited[k.x >> 5], visited[k.y >> 5], visited[k.z >> 5], visited[k.w >> 5]) >> (k & 31) & 1;
-      p = b.x ? k.x : b.y ? k.y : b.z ? k.z : b.w ? k.w : NONE;
+      uint4 known = (uint4)(t.x, t.y != NONE ? t.y : t.x, t.z != NONE ? t.z : t.x, t.w != NONE ? t.w : t.x);
+      uint p = firstVisited(known, visited);
       if (p == NONE && t.w != NONE) {
         uint j = offset[v] + 4 + (x >> 15), end = offset[v + 1], pause = j + SCAN;
         for (; j < end && p == NONE; j += 4) {
@@ -378,10 +386,7 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
               break;
             }
           }
-          uint last = end - 1;
-          k = (uint4)(target[j], target[min(j + 1, last)], target[min(j + 2, last)], target[min(j + 3, last)]);
-          b = (uint4)(visited[k.x >> 5], visited[k.y >> 5], visited[k.z >> 5], visited[k.w >> 5]) >> (k & 31) & 1;
-          p = b.x ? k.x : b.y ? k.y : b.z ? k.z : b.w ? k.w : NONE;
+          p = firstVisited(fourEntries(target, j, 1, end - 1), visited);
         }
       }
       if (p == NONE) continue;
@@ -400,11 +405,7 @@ void search_slot(uint slot, Graph g, __global const uint* restrict offset, __glo
       uint x = longList[i], v = wordAt((x & 0x7fff) >> 5, c, chunks) * 32 + (x & 31), end = offset[v + 1];
       uint j = offset[v] + 4 + (x >> 15) + SCAN + lid % team;
       for (; j < end && atomic_or(&longParent[i], 0u) == NONE; j += 4 * team) {
-        uint last = end - 1;
-        uint4 k = (uint4)(target[j], target[min(j + team, last)], target[min(j + 2 * team, last)],
-                          target[min(j + 3 * team, last)]);
-        uint4 b = (uint4)(visited[k.x >> 5], visited[k.y >> 5], visited[k.z >> 5], visited[k.w >> 5]) >> (k & 31) & 1;
-        uint p = b.x ? k.x : b.y ? k.y : b.z ? k.z : b.w ? k.w : NONE;
+        uint p = firstVisited(fourEntries(target, j, team, end - 1), visited);
         if (p != NONE) atomic_min(&longParent[i], p);
       }
     }
@@ -443,15 +444,11 @@ void end_search(uint slot, uint root, Graph g, __global const uint* restrict lea
   __local ushort pending[WG * 32];
   __local ushort manyLeaves[WG * 32];
   uint lid = get_local_id(0);
-  if (lid == 0) {
-    uint own[WORDS];
-    advance(slot, &g, state, own);
-    for (int i = 0; i < WORDS; i++) s[i] = own[i];
-    if (get_group_id(0) == 0) {
-      state[RESULT + IS_DONE] = own[MODE] == DONE;
-      state[RESULT + SLOTS_USED] = own[SLOTS];
-      if (own[MODE] == DONE) parent[root] = root;
-    }
+  loadState(slot, &g, state, s);
+  if (get_global_id(0) == 0) {
+    state[RESULT + IS_DONE] = s[MODE] == DONE;
+    state[RESULT + SLOTS_USED] = s[SLOTS];
+    if (s[MODE] == DONE) parent[root] = root;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   __global const uint* visited = s[CURRENT] ? visited1 : visited0;
