@@ -302,15 +302,3 @@ func TestALimitedAddressSpaceIsRefusedInALine(t *testing.T) {
 		nothingLeft(t, temp)
 	}
 }
-
-func TestPathsOfEnginesMayHaveSeparators(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a:b,c=d:threads=2")
-	must.Do(os.Mkdir(dir, 0o777))
-	engine := filepath.Join(dir, "teps-engine-odd:1")
-	cmd, _ := teps(t, "run", "--engine", `"`+engine+`:threads=1","two=`+engine+`"`, "--scale", "6", "--roots", "2",
-		"--out", filepath.Join(dir, "run"))
-	writeProgram(t, engine, "exec "+cmd.Path+" serve-engine cpu\n")
-	if out := succeed(t, cmd); !strings.Contains(string(out), "\ntwo  ") {
-		t.Errorf("%s", out)
-	}
-}

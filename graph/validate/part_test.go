@@ -5,14 +5,11 @@ package validate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
@@ -103,61 +100,6 @@ func TestPartsAgreeWithTheValidatorOfOneProcess(t *testing.T) {
 	}
 	if mutants < 800 && !testing.Short() || len(rules) < 5 {
 		t.Errorf("%d mutants, by rule %v", mutants, rules)
-	}
-}
-
-func TestPartsAgreeOnRandomParents(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Int64Range(1, 40).Draw(t, "vertices")
-		vertex := rapid.Custom(func(t *rapid.T) graph.Vertex {
-			return graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex"))
-		})
-		edge := rapid.Custom(func(t *rapid.T) graph.Edge { return graph.MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
-		s := sample{"random", rapid.SliceOfN(edge, 0, 60).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
-		special := rapid.SampledFrom([]graph.Vertex{graph.Unreached, graph.Unwritten, -2, graph.Vertex(n), 1 << 40})
-		entry := rapid.OneOf(vertex, vertex, rapid.Just(graph.Unreached), special)
-		csr := must.Get(graph.NewCSR(s.edges, n))
-		parent, _ := must.Get2(csr.Search(s.root))
-		if rapid.Bool().Draw(t, "from nothing") {
-			entry = rapid.OneOf(vertex, rapid.Just(graph.Unreached))
-			for v := range parent {
-				parent[v] = entry.Draw(t, "parent")
-			}
-		}
-		for range rapid.IntRange(0, 3).Draw(t, "changes") {
-			parent[vertex.Draw(t, "changed")] = entry.Draw(t, "to")
-		}
-		all, _ := newParts(t, s.edges, n, rapid.IntRange(1, 33).Draw(t, "parts"), 2)
-		v := must.Get(New(s.edges, n, 1))
-		_ = all.agree(t, v, s, parent)
-	})
-}
-
-func TestPartsFindTheGoldenValues(t *testing.T) {
-	for _, c := range []struct {
-		scale               int
-		root                graph.Vertex
-		reached, nedge, all int64
-	}{
-		{10, 458, 897, 16_239, 16_383},
-		{16, 29348, 46_803, 1_048_079, 1_048_570},
-		{20, 469580, 645_643, 16_775_818, 16_776_976},
-	} {
-		if c.scale > max(16, *partScale) || c.scale > 10 && testing.Short() {
-			continue
-		}
-		edges, vertices := kroneckerTuples(t, c.scale, 2)
-		s := sample{fmt.Sprintf("scale %d", c.scale), edges, vertices, c.root}
-		v := mustValidator(t, edges, vertices, 2)
-		parent, _ := must.Get2(must.Get(graph.NewCSR(edges, vertices)).Search(c.root))
-		tree, err := v.Validate(t.Context(), c.root, parent)
-		if err != nil || tree.Reached != c.reached || tree.NEdge() != c.nedge || tree.Tuples != c.all {
-			t.Fatalf("%s: got %+v, error %v", s.name, tree, err)
-		}
-		for _, size := range []int{1, 2, 3, 16} {
-			all, _ := newParts(t, edges, vertices, size, 2)
-			_ = all.agree(t, v, s, parent)
-		}
 	}
 }
 

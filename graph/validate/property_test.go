@@ -146,28 +146,40 @@ func checkVerdict(t interface {
 	}
 }
 
+// drawn draws a graph of up to limit vertices and a result, right or wrong, of a search in it.
+func drawn(t *rapid.T, limit int64) (sample, []graph.Vertex) {
+	n := rapid.Int64Range(1, limit).Draw(t, "vertices")
+	vertex := rapid.Custom(func(t *rapid.T) graph.Vertex {
+		return graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex"))
+	})
+	edge := rapid.Custom(func(t *rapid.T) graph.Edge { return graph.MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
+	s := sample{"drawn", rapid.SliceOfN(edge, 0, int(limit*5/2)).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
+	parent, _ := must.Get2(must.Get(graph.NewCSR(s.edges, n)).Search(s.root))
+	special := rapid.SampledFrom([]graph.Vertex{graph.Unreached, graph.Unwritten, -2, graph.Vertex(n), 1 << 40})
+	entry := rapid.OneOf(vertex, vertex, rapid.Just(graph.Unreached), special)
+	if rapid.Bool().Draw(t, "from nothing") {
+		for v := range parent {
+			parent[v] = rapid.OneOf(vertex, rapid.Just(graph.Unreached)).Draw(t, "parent")
+		}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "changes") {
+		parent[vertex.Draw(t, "changed")] = entry.Draw(t, "to")
+	}
+	return s, parent
+}
+
 func TestValidatorAgreesWithTheSlowChecker(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Int64Range(1, 12).Draw(t, "vertices")
-		vertex := rapid.Custom(func(t *rapid.T) graph.Vertex {
-			return graph.Vertex(rapid.Int64Range(0, n-1).Draw(t, "vertex"))
-		})
-		edge := rapid.Custom(func(t *rapid.T) graph.Edge { return graph.MakeEdge(vertex.Draw(t, "u"), vertex.Draw(t, "v")) })
-		s := sample{"", rapid.SliceOfN(edge, 0, 30).Draw(t, "tuples"), n, vertex.Draw(t, "root")}
-
-		csr := must.Get(graph.NewCSR(s.edges, n))
-		parent, _ := must.Get2(csr.Search(s.root))
-		special := rapid.SampledFrom([]graph.Vertex{graph.Unreached, graph.Unwritten, -2, graph.Vertex(n), 1 << 40})
-		entry := rapid.OneOf(vertex, vertex, vertex, special)
-		if rapid.Bool().Draw(t, "from nothing") {
-			for v := range parent {
-				parent[v] = rapid.OneOf(vertex, rapid.Just(graph.Unreached)).Draw(t, "parent")
-			}
-		}
-		for range rapid.IntRange(0, 3).Draw(t, "changes") {
-			parent[vertex.Draw(t, "changed")] = entry.Draw(t, "to")
-		}
+		s, parent := drawn(t, 12)
 		checkVerdict(t, s, parent)
+	})
+}
+
+func TestPartsAgreeOnRandomParents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, parent := drawn(t, 40)
+		all, _ := newParts(t, s.edges, s.vertices, rapid.IntRange(1, 33).Draw(t, "parts"), 2)
+		_ = all.agree(t, must.Get(New(s.edges, s.vertices, 1)), s, parent)
 	})
 }
 
