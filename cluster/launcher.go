@@ -280,9 +280,14 @@ func (j *Job) Each(ctx context.Context, do func(ctx context.Context, n *Node) er
 		return err
 	}
 	if n := j.firstEnded(ctx); n != nil {
-		if err = errs[n.Index]; !crashed(err) {
-			err = fmt.Errorf("node %s: %w", n.Host, rpc.ErrCrashed)
+		first := errs[n.Index]
+		if !crashed(first) {
+			first = fmt.Errorf("node %s: %w", n.Host, rpc.ErrCrashed)
 		}
+		if !canceled && !errors.Is(err, first) { // which of two ended first is not certain on busy hosts
+			first = fmt.Errorf("%w; then %w", first, err)
+		}
+		err = first
 	} else if canceled {
 		return j.Stop()
 	}

@@ -157,14 +157,15 @@ func handlers(self *Self) []Handler {
 	)
 }
 
-var defaults = times{time.Minute, 2500 * time.Millisecond, time.Minute, 90 * time.Second}
+var defaults = times{start: time.Minute, beat: time.Second, answer: time.Minute, silence: 90 * time.Second}
 
-// fork starts children of this process. One that fails ends all. They learn their rank and node from variables.
+// fork starts children of this process, which learn their rank and node from variables. One that fails ends all, a
+// little later.
 func fork() Launcher {
 	return Launcher{"fork", []string{"sh"}, "install a shell", nil, func(t task) []string {
 		const script = `n=$1; h=$2; shift 2; i=0
 while [ $i -lt $n ]; do
-	{ PMI_RANK=$i ` + nodeKey + `=$((i % h)) "$@" || kill -TERM 0; } &
+	{ PMI_RANK=$i ` + nodeKey + `=$((i % h)) "$@" || { sleep 0.3; kill -TERM 0; }; } &
 	i=$((i + 1))
 done
 wait`

@@ -20,7 +20,6 @@ type nodeMeters struct {
 
 	meters power.Meters // nil: not open
 	stop   func() ([]power.Series, error)
-	cancel context.CancelFunc
 }
 
 // hostClock is a clock that nobody sets while this process runs.
@@ -62,9 +61,7 @@ func (m *nodeMeters) handlers() []Handler {
 			if m.meters == nil || m.stop != nil {
 				return none{}, errors.New("record the meters: they are not open, or are recorded already")
 			}
-			var ctx context.Context
-			ctx, m.cancel = context.WithCancel(context.Background()) // a recording outlives the call that begins it
-			m.stop, err = m.meters.Record(ctx)
+			m.stop, err = m.meters.Record(context.Background()) // it outlives this call
 			return none{}, err
 		}),
 		Handle("meters-stop", func(context.Context, none) ([]power.Series, error) {
@@ -85,7 +82,6 @@ func (m *nodeMeters) handlers() []Handler {
 func (m *nodeMeters) end() (series []power.Series, err error) {
 	if m.stop != nil {
 		series, err = m.stop()
-		m.cancel()
 		m.stop = nil
 	}
 	return series, err

@@ -96,8 +96,13 @@ type Places struct {
 	mu      sync.Mutex
 	waiting map[string][]*Place // by job
 	changed chan struct{}       // is closed and replaced when a place arrives
-	running []*child.Process
-	ended   map[string]time.Time // when the first place of a job ended
+	running []running
+}
+
+// running is a process that was a place of a job.
+type running struct {
+	*child.Process
+	job string
 }
 
 // listen takes places at an abstract socket, which exists once in each network namespace.
@@ -106,9 +111,7 @@ func listen(socket string) (*Places, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for engines (two nodes on one host?): %w", err)
 	}
-	p := &Places{
-		listener: listener, waiting: map[string][]*Place{}, ended: map[string]time.Time{}, changed: make(chan struct{}),
-	}
+	p := &Places{listener: listener, waiting: map[string][]*Place{}, changed: make(chan struct{})}
 	go func() {
 		for {
 			connection, err := listener.AcceptUnix()
@@ -165,23 +168,17 @@ func (p *Places) Wait(ctx context.Context, job string, n int) ([]*Place, error) 
 	}
 }
 
-// end notes that a place has ended.
-func (p *Places) end(job string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended[job].IsZero() {
-		p.ended[job] = time.Now()
-	}
-}
-
 // sinceEnd returns how long ago the first place of a job ended, or -1.
 func (p *Places) sinceEnd(job string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended[job].IsZero() {
-		return -1
+	since := time.Duration(-1)
+	for _, r := range p.running {
+		if at := r.EndedAt(); r.job == job && !at.IsZero() {
+			since = max(since, time.Since(at))
+		}
 	}
-	return time.Since(p.ended[job])
+	return since
 }
 
 // Close kills all places.
@@ -227,7 +224,6 @@ func (p *Place) Start(cmd *exec.Cmd, atEnd func()) (*child.Process, error) {
 	}
 	var copies sync.WaitGroup
 	process, err := child.Adopt(p.pid, func() {
-		p.places.end(p.job)
 		for _, r := range readers {
 			_ = r.SetReadDeadline(time.Now().Add(drainTime))
 		}
@@ -244,7 +240,7 @@ func (p *Place) Start(cmd *exec.Cmd, atEnd func()) (*child.Process, error) {
 		})
 	}
 	p.places.mu.Lock()
-	p.places.running = append(p.places.running, process)
+	p.places.running = append(p.places.running, running{process, p.job})
 	p.places.mu.Unlock()
 	text, err := json.Marshal(image{cmd.Path, cmd.Args, append(cmd.Env, process.Mark())})
 	if err == nil {

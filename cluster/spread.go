@@ -258,19 +258,28 @@ func (s *Spread) ShortestPaths(ctx context.Context, root graph.Vertex, parent []
 // search lets all processes make a call.
 func (s *Spread) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32,
 	call func(ctx context.Context, k int) (plugins.Traversal, error)) (plugins.Traversal, error) {
-	if err := s.ready([]graph.Vertex{root}, parent, distance); err != nil {
-		return plugins.Traversal{}, err
-	}
-	reports := make([]plugins.Traversal, len(s.processes))
-	err := s.each(ctx, func(ctx context.Context, k int) (err error) {
-		reports[k], err = call(ctx, k)
-		return err
-	})
+	reports, err := all(ctx, s, []graph.Vertex{root}, parent, distance, call)
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	s.gather(parent, distance)
 	return plugins.CombineTraversals(reports), nil
+}
+
+// all makes a call of every process, and gathers the results.
+func all[Report any](ctx context.Context, s *Spread, roots, parent []graph.Vertex, distance []float32,
+	call func(ctx context.Context, k int) (Report, error)) (reports []Report, err error) {
+	if err := s.ready(roots, parent, distance); err != nil {
+		return nil, err
+	}
+	reports = make([]Report, len(s.processes))
+	err = s.each(ctx, func(ctx context.Context, k int) (err error) {
+		reports[k], err = call(ctx, k)
+		return err
+	})
+	if err == nil {
+		s.gather(parent, distance)
+	}
+	return reports, err
 }
 
 // Repeat implements plugins.Repeater.
@@ -292,14 +301,7 @@ func (s *Spread) RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, 
 // repeat lets all processes make a loop.
 func (s *Spread) repeat(ctx context.Context, roots, parent []graph.Vertex, distance []float32,
 	loop func(ctx context.Context, k int) (int64, error)) (searches int64, err error) {
-	if err := s.ready(roots, parent, distance); err != nil {
-		return 0, err
-	}
-	done := make([]int64, len(s.processes))
-	err = s.each(ctx, func(ctx context.Context, k int) (err error) {
-		done[k], err = loop(ctx, k)
-		return err
-	})
+	done, err := all(ctx, s, roots, parent, distance, loop)
 	if err != nil {
 		return 0, err
 	}
@@ -308,7 +310,6 @@ func (s *Spread) repeat(ctx context.Context, roots, parent []graph.Vertex, dista
 			return 0, fmt.Errorf("process %d reports %d searches in the loop, and process 0 reports %d", k, n, done[0])
 		}
 	}
-	s.gather(parent, distance)
 	return done[0], nil
 }
 

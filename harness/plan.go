@@ -128,10 +128,7 @@ func CheckMeters(ctx context.Context, host Host, plan record.Plan) (notes []stri
 	}
 	meters, absent, err := host.Meters(ctx, plan.Meters)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, err
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	infos, measured, period := meters.Infos(), false, time.Duration(0)
 	for _, m := range infos {

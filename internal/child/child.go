@@ -29,8 +29,9 @@ type Process struct {
 	adopted int       // its process ID
 	mark    string    // in the environment of the program and what it starts
 	exited  chan struct{}
-	err     error       // of cmd.Wait, set before exited is closed
-	killed  atomic.Bool // by Kill
+	err     error                     // of cmd.Wait, set before exited is closed
+	killed  atomic.Bool               // by Kill
+	endedAt atomic.Pointer[time.Time] // nil: it runs
 }
 
 // Start starts cmd. The kernel sends it the signal orphaned when this process dies. A cmd made by exec.CommandContext
@@ -68,6 +69,7 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 
 // end cleans up after the program has ended.
 func (p *Process) end(atEnd func()) {
+	p.endedAt.Store(new(time.Now()))
 	_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // the rest of its group
 	p.killOrphans()
 	if atEnd != nil {
@@ -86,6 +88,14 @@ func (p *Process) PID() int {
 
 // Mark returns the variable, as NAME=VALUE, by which processes of the program are recognized.
 func (p *Process) Mark() string { return p.mark }
+
+// EndedAt returns when the program ended, or the zero time. Exited follows later.
+func (p *Process) EndedAt() time.Time {
+	if at := p.endedAt.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
 
 // Exited returns a channel that is closed when the program has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
