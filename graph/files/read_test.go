@@ -90,10 +90,6 @@ func TestReadText(t *testing.T) {
 			Info{Format: MatrixMarket, Vertices: 4, FirstLabel: 1, Symmetrized: true}},
 		{"matrix, real, CRLF", "a.mtx", mm + "real general\r\n2 2 2\r\n1 2 1.0E-3\r\n2\t2  nan\r\n", edges{{0, 1}, {1, 1}},
 			Info{Format: MatrixMarket, Vertices: 2, FirstLabel: 1, Symmetrized: true}},
-		{"matrix, hermitian", "a.mtx", mm + "complex hermitian\n2 2 1\n2 1 1.0 -2.0\n", edges{{1, 0}},
-			Info{Format: MatrixMarket, Vertices: 2, FirstLabel: 1}},
-		{"matrix, skew-symmetric", "a.mtx", mm + "real skew-symmetric\n2 2 1\n2 1 1.0", edges{{1, 0}},
-			Info{Format: MatrixMarket, Vertices: 2, FirstLabel: 1}},
 		{"matrix without entries", "a.mtx", mm + "real general\n7 7 0\n", nil,
 			Info{Format: MatrixMarket, Vertices: 7, FirstLabel: 1, Symmetrized: true}},
 

@@ -97,9 +97,7 @@ func (b *browser) read() message {
 		b.t.Fatalf("Chromium has left: %v", err)
 	}
 	var m message
-	if err := json.Unmarshal(data[:len(data)-1], &m); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(json.Unmarshal(data[:len(data)-1], &m))
 	return m
 }
 
@@ -113,13 +111,8 @@ func (b *browser) call(method string, parameters map[string]any) map[string]any 
 	if b.session != "" {
 		request["sessionId"] = b.session
 	}
-	data, err := json.Marshal(request)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := b.to.Write(append(data, 0)); err != nil {
-		b.t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(request))
+	must.Get(b.to.Write(append(data, 0)))
 	for {
 		if m := b.read(); m.ID == b.last {
 			if m.Error != nil {
@@ -155,10 +148,7 @@ func (b *browser) picture(width, height int) []byte {
 	b.t.Helper()
 	shot := b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true,
 		"clip": map[string]any{"x": 0, "y": 0, "width": width, "height": height, "scale": 1}})
-	data, err := base64.StdEncoding.DecodeString(shot["data"].(string))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	data := must.Get(base64.StdEncoding.DecodeString(shot["data"].(string)))
 	return data
 }
 
@@ -168,13 +158,8 @@ func (b *browser) photograph(name string, width int) {
 	if *screenshots == "" {
 		return
 	}
-	height, err := strconv.Atoi(b.ask("Math.min(document.documentElement.scrollHeight, 2400)"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*screenshots, name), b.picture(width, height), 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	height := must.Get(strconv.Atoi(b.ask("Math.min(document.documentElement.scrollHeight, 2400)")))
+	must.Do(os.WriteFile(filepath.Join(*screenshots, name), b.picture(width, height), 0o644))
 }
 
 // The page of many records or runs fits a few screens, and is sent in an email.
@@ -239,8 +224,7 @@ const textsOutside = `[...document.querySelectorAll('svg text')].filter(e => {
 func TestPageInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	references := must.Get(reports.References("kolganov-2018"))
-	r, err := record.Load(*pageOf)
-	must.Do(err)
+	r := must.Get(record.Load(*pageOf))
 	path := write(t, pageWith(t, references, r))
 	grounds := map[string]string{}
 	for _, width := range []int{1280, 900, 480, 390} {
