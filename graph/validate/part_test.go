@@ -178,8 +178,8 @@ func TestChildrenOfAHubShareSubscriptions(t *testing.T) {
 }
 
 func TestPartBytesMatchesAllocations(t *testing.T) {
-	edges, vertices := kroneckerTuples(t, 12, 2)
-	all, _ := newParts(t, edges, vertices, 3, 1)
+	edges, vertices := kroneckerTuples(t, 16, 2) // large enough for huge pages
+	all, _ := newParts(t, edges, vertices, 2, 1)
 	for rank, p := range all {
 		held := 8*cap(p.pairs) + cap(p.keys) + 4*cap(p.ghosts) + 4*cap(p.published) + 2*cap(p.words) + 4*cap(p.levels) +
 			8*cap(p.pending) + 8*cap(p.joined) + 4*cap(p.children) + 4*cap(p.siblings) + 4*cap(p.waitStart) + 4*cap(p.queue)

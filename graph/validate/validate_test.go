@@ -221,6 +221,7 @@ func TestNewValidatorRejectsLabelsBeyondTheVertices(t *testing.T) {
 	for _, threads := range []int{1, 4} {
 		_, err := New(edges, 9, threads)
 		must.Fail(t, err, "9 vertices: tuple 500000 is (1099511627776,3)")
+		must.Fail(t, must.Err(New(edges[900_000:], 9, threads)), "tuple 0 is (0,9)")
 	}
 }
 
