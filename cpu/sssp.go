@@ -31,6 +31,7 @@ import (
 //	         less than its distance. Further passes look at those that are not (sssp_pull.go)
 //	finish   what a few passes have left, in deep graphs, is pushed over whole lists, from the vertices that the last
 //	         pass has changed
+//	output   writes the result, and gives leaves, vertices with a single tuple, the distance over it (sssp_output.go)
 //
 // In a graph without hubs all vertices push over whole lists. Rounds of push go through the vertices nearest to the
 // root, as in the near-far method of Davidson, Baxter, Garland, Owens, "Work-efficient parallel GPU methods for
