@@ -13,8 +13,8 @@
 // Three things show that the other side is lost. The system closes the connection of a process that has ended, at once.
 // It also answers for its host: a connection breaks when nothing has come back for 10 s, however busy the processes
 // are. A process that hangs or is stopped is known only by its silence, and needs processor time to answer. With 24
-// other processes on two processors the slowest of 99 answers took 0.9 s, and there were runs, on a machine short of
-// memory, that did not get one within 10 s. So the limit is a minute.
+// other processes on two processors the slowest of 99 answers took 0.9 s; two runs on a busier machine did not get
+// one within 10 s. So the limit is a minute.
 package cluster
 
 import (
