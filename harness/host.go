@@ -34,8 +34,8 @@ type Host interface {
 	// Weights and Distances lend n numbers for kernel 3.
 	Weights(n int64) (weights []float32, release func() error, err error)
 	Distances(n int64) (distances []float32, release func() error, err error)
-	// Meters opens the specified power meters on all hosts, or all that are found if none is specified, and reports why
-	// there are no others. A wrong specification is a record.ErrUsage. The caller closes the meters.
+	// Meters opens the specified power meters on all hosts, or all that are found if none is specified, and reports which
+	// are missing, and why. A wrong specification is a record.ErrUsage. The caller closes the meters.
 	Meters(ctx context.Context, specifications []string) (power.Meters, []power.Absence, error)
 }
 

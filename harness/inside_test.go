@@ -166,12 +166,12 @@ func (s *serial) Close() error {
 type inside struct {
 	engines map[string]func() (plugins.Engine, error)
 	lent    int
-	meters  func(specifications []string) (power.Meters, []power.Absence, error) // nil: there are none
+	meters  func(specifications []string) (power.Meters, []power.Absence, error) // nil: no meters
 }
 
 func (h *inside) Meters(_ context.Context, specifications []string) (power.Meters, []power.Absence, error) {
 	if h.meters == nil {
-		return power.Here{}, []power.Absence{{Source: "rapl", Reason: "there is no powercap folder"}}, nil
+		return power.Here{}, []power.Absence{{Source: "rapl", Reason: "the folder powercap is missing"}}, nil
 	}
 	return h.meters(specifications)
 }

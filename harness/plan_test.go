@@ -123,10 +123,10 @@ func TestPrepareRejectsWrongMeters(t *testing.T) {
 	host := metering(&serial{})
 	plan := energyPlan(time.Second)
 	host.meters = func([]string) (power.Meters, []power.Absence, error) {
-		return nil, nil, record.Usage(`there is no source "coal"`)
+		return nil, nil, record.Usage(`unknown source "coal"`)
 	}
 	if err := Prepare(t.Context(), host, plan); !errors.Is(err, record.ErrUsage) ||
-		!strings.Contains(err.Error(), `there is no source "coal"`) {
+		!strings.Contains(err.Error(), `unknown source "coal"`) {
 		t.Errorf("wrong specification: %v", err)
 	}
 	host.meters = func([]string) (power.Meters, []power.Absence, error) {

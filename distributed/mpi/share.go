@@ -98,7 +98,7 @@ func (g *group) throughMemory(send, receive [][]uint32, sums, minima []int64) {
 	}
 }
 
-// place copies a message and returns its position, or leftToMPI if there is no room.
+// place copies a message and returns its position, or leftToMPI for one that does not fit.
 func (g *group) place(message []uint32) (position uint32) {
 	s, n := &g.shared, len(message)
 	if unsafe.SliceData(s.placed) == unsafe.SliceData(message) && len(s.placed) == n {

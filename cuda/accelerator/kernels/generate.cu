@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The reference's Kronecker generator (graph/kronecker.go has it in its simplest form, makeTuple, and the source of
-// every number), and its weights (graph/weights.go, makeWeight). Each thread makes every 2^strideBits-th tuple of a part of the list, and goes from the stream of one
-// tuple to that of its next by a jump.
+// every number), and its weights (graph/weights.go, makeWeight). Each thread makes every 2^strideBits-th tuple of a part
+// of the list, and goes from the stream of one tuple to that of its next by a jump.
 #include <cstdint>
 
 typedef uint32_t u32;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rules of package graph/validate for kernels 2 and 3. Levels come from the parents by pointer jumping (Wyllie, "The complexity of
-// parallel computations", 1979): each vertex has an ancestor and its distance from it, and goes to the ancestor of that
-// one, so a tree of depth d takes log2(d) rounds. Then one pass reads all tuples: their levels, or their distances.
+// The rules of package graph/validate for kernels 2 and 3. Levels come from the parents by pointer jumping (Wyllie, "The
+// complexity of parallel computations", 1979): each vertex has an ancestor and its distance from it, and goes to the
+// ancestor of that one, so a tree of depth d takes log2(d) rounds. Then one pass reads all tuples: their levels, or
+// their distances.
 //
 // Vertices are 32-bit numbers below 2^31.
 #include <cmath>
