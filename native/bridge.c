@@ -103,33 +103,19 @@ int bridge_construct(const bridge_library *library, teps_call *call, const teps_
 	return code;
 }
 
-int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) {
-	enter("teps_search", NULL, 0, graph, parent, NULL);
-	int code = library->search(call, graph, root, parent);
+int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent,
+                  float *distance) {
+	enter(distance ? "teps_shortest_paths" : "teps_search", NULL, 0, graph, parent, distance);
+	int code = distance ? library->shortest_paths(call, graph, root, parent, distance) : library->search(call, graph, root, parent);
 	bridge_now.function = NULL;
 	return code;
 }
 
 int bridge_repeat(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
-                  int64_t duration_ns, int64_t *parent, int64_t *searches) {
-	enter("teps_repeat", NULL, 0, graph, parent, NULL);
-	int code = library->repeat(call, graph, roots, count, duration_ns, parent, searches);
-	leave();
-	return code;
-}
-
-int bridge_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent,
-                          float *distance) {
-	enter("teps_shortest_paths", NULL, 0, graph, parent, distance);
-	int code = library->shortest_paths(call, graph, root, parent, distance);
-	bridge_now.function = NULL;
-	return code;
-}
-
-int bridge_repeat_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots,
-                                 int64_t count, int64_t duration_ns, int64_t *parent, float *distance, int64_t *searches) {
-	enter("teps_repeat_shortest_paths", NULL, 0, graph, parent, distance);
-	int code = library->repeat_shortest_paths(call, graph, roots, count, duration_ns, parent, distance, searches);
+                  int64_t duration_ns, int64_t *parent, float *distance, int64_t *searches) {
+	enter(distance ? "teps_repeat_shortest_paths" : "teps_repeat", NULL, 0, graph, parent, distance);
+	int code = distance ? library->repeat_shortest_paths(call, graph, roots, count, duration_ns, parent, distance, searches)
+	                    : library->repeat(call, graph, roots, count, duration_ns, parent, searches);
 	leave();
 	return code;
 }

@@ -21,13 +21,11 @@ int bridge_load(const char *path, const char *name, bridge_library *library, cha
 
 int bridge_describe(const bridge_library *library, teps_description *description);
 int bridge_construct(const bridge_library *library, teps_call *call, const teps_tuple *tuples, int64_t count, teps_graph *graph);
-int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent);
+/* Kernel 2 or, with distance, kernel 3. */
+int bridge_search(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent,
+                  float *distance);
 int bridge_repeat(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots, int64_t count,
-                  int64_t duration_ns, int64_t *parent, int64_t *searches);
-int bridge_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent,
-                          float *distance);
-int bridge_repeat_shortest_paths(const bridge_library *library, teps_call *call, const teps_graph *graph, const int64_t *roots,
-                                 int64_t count, int64_t duration_ns, int64_t *parent, float *distance, int64_t *searches);
+                  int64_t duration_ns, int64_t *parent, float *distance, int64_t *searches);
 void bridge_free(const bridge_library *library, teps_graph *graph);
 
 /* What crash.c needs to know about the running function of the library. */

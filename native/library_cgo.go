@@ -217,47 +217,51 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	}
 	built := plugins.Built{
 		Vertices: int64(g.vertices), Elapsed: elapsed, Bytes: int64(g.bytes), VertexBits: int(g.vertex_bits),
-		Tuning: text(g.tuning[:]), Search: l.search, Free: l.free,
+		Tuning: text(g.tuning[:]), Free: l.free,
+		Search: func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+			return l.search(ctx, root, parent, nil)
+		},
 	}
 	if g.entries > 0 {
 		built.Entries = plugins.Counted(int64(g.entries))
 	}
 	if l.functions.repeat != nil {
-		built.Repeat = l.repeat
+		built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+			int64, error) {
+			return l.repeat(ctx, roots, duration, parent, nil)
+		}
 	}
 	if in.ShortestPaths {
-		built.ShortestPaths = l.shortestPaths
+		built.ShortestPaths = l.search
 		if l.functions.repeat_shortest_paths != nil {
-			built.RepeatShortestPaths = l.repeatShortestPaths
+			built.RepeatShortestPaths = l.repeat
 		}
 	}
 	return built, nil
 }
 
-// search is kernel 2, timed by the library if it has a clock.
-func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
-	elapsed, err := l.run(ctx, "teps_search", func() C.int {
-		return C.bridge_search(&l.functions, l.call, l.graph, C.int64_t(root), array)
+// search is kernel 2 or, with distances, kernel 3, timed by the library if it has a clock.
+func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	plugins.Traversal, error) {
+	function, parents, distances := results("teps_search", "teps_shortest_paths", parent, distance)
+	elapsed, err := l.run(ctx, function, func() C.int {
+		return C.bridge_search(&l.functions, l.call, l.graph, C.int64_t(root), parents, distances)
 	})
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	return l.report("teps_search", elapsed)
+	return l.report(function, elapsed)
 }
 
-// shortestPaths is kernel 3, timed as kernel 2.
-func (l *library) shortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	plugins.Traversal, error) {
-	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
-	distances := (*C.float)(unsafe.Pointer(unsafe.SliceData(distance)))
-	elapsed, err := l.run(ctx, "teps_shortest_paths", func() C.int {
-		return C.bridge_shortest_paths(&l.functions, l.call, l.graph, C.int64_t(root), array, distances)
-	})
-	if err != nil {
-		return plugins.Traversal{}, err
+// results returns the name of the function of kernel 2 or 3, and its arrays. Those of kernel 3 without vertices are
+// not NULL.
+func results(search, shortestPaths string, parent []graph.Vertex, distance []float32) (
+	function string, parents *C.int64_t, distances *C.float) {
+	if function = search; distance != nil {
+		function = shortestPaths
 	}
-	return l.report("teps_shortest_paths", elapsed)
+	return function, (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent))),
+		(*C.float)(unsafe.Pointer(unsafe.SliceData(distance)))
 }
 
 // report returns the report that a search has written to l.call.
@@ -282,27 +286,15 @@ func (l *library) report(function string, elapsed time.Duration) (plugins.Traver
 	return plugins.Traversal{Elapsed: elapsed, Levels: l.levels}, nil
 }
 
-func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-	int64, error) {
+// repeat is a loop of searches.
+func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
+	distance []float32) (int64, error) {
 	var searches C.int64_t
+	function, parents, distances := results("teps_repeat", "teps_repeat_shortest_paths", parent, distance)
 	first := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots)))
-	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
-	_, err := l.run(ctx, "teps_repeat", func() C.int {
-		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), array,
-			&searches)
-	})
-	return int64(searches), err
-}
-
-func (l *library) repeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-	parent []graph.Vertex, distance []float32) (int64, error) {
-	var searches C.int64_t
-	first := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots)))
-	array := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent)))
-	distances := (*C.float)(unsafe.Pointer(unsafe.SliceData(distance)))
-	_, err := l.run(ctx, "teps_repeat_shortest_paths", func() C.int {
-		return C.bridge_repeat_shortest_paths(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)),
-			C.int64_t(duration), array, distances, &searches)
+	_, err := l.run(ctx, function, func() C.int {
+		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), parents,
+			distances, &searches)
 	})
 	return int64(searches), err
 }
