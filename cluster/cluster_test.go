@@ -21,41 +21,42 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 )
 
 func TestErrorsOfCallsKeepTheirIdentity(t *testing.T) {
 	c, _ := start(t, config(2))
-	wants(t, c.Nodes[1].Call(t.Context(), "fail", "memory", nil), plugins.ErrMemory, "node ", ": a graph too large: ")
+	must.Is(t, c.Nodes[1].Call(t.Context(), "fail", "memory", nil), plugins.ErrMemory, "node ", ": a graph too large: ")
 	var violation *validate.Violation
 	err := c.Nodes[0].Call(t.Context(), "fail", "violation", nil)
 	want := &validate.Violation{Rule: validate.RuleSpan, Root: 7, Vertices: []graph.Vertex{1, 2}, Text: "why"}
 	if !errors.As(err, &violation) || !reflect.DeepEqual(violation, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
-	wants(t, c.Nodes[0].Call(t.Context(), "dance", nil, nil), errors.ErrUnsupported, "dance")
-	wants(t, c.Nodes[0].Call(t.Context(), "fail", 3, nil), nil, "cannot unmarshal number")
+	must.Is(t, c.Nodes[0].Call(t.Context(), "dance", nil, nil), errors.ErrUnsupported, "dance")
+	must.Fail(t, c.Nodes[0].Call(t.Context(), "fail", 3, nil), "cannot unmarshal number")
 }
 
 func TestCanceledCallReturnsAfterItsHandlers(t *testing.T) {
 	c, _ := start(t, config(2))
 	note := filepath.Join(t.TempDir(), "note")
-	notes := func() string { return strings.Join(must(filepath.Glob(note+"*")), " ") }
+	notes := func() string { return strings.Join(must.Get(filepath.Glob(note+"*")), " ") }
 
 	ctx, cancel := context.WithCancel(t.Context())
 	returned := make(chan error)
-	go func() { returned <- second(All[int](ctx, c, "wait", note)) }()
+	go func() { returned <- must.Err(All[int](ctx, c, "wait", note)) }()
 	for len(strings.Fields(notes())) < 2 {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	wants(t, <-returned, context.Canceled)
+	must.Is(t, <-returned, context.Canceled)
 	if left := notes(); left != "" {
 		t.Errorf("these handlers still run: %s", left)
 	}
 	// An error of one node cancels the others.
-	wants(t, c.Each(t.Context(), func(ctx context.Context, n *Node) error {
+	must.Is(t, c.Each(t.Context(), func(ctx context.Context, n *Node) error {
 		if n.Index == 0 {
 			for notes() == "" {
 				time.Sleep(time.Millisecond)
@@ -69,26 +70,26 @@ func TestCanceledCallReturnsAfterItsHandlers(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	wants(t, c.Nodes[0].Call(ctx, "wait", note, nil), context.DeadlineExceeded)
+	must.Is(t, c.Nodes[0].Call(ctx, "wait", note, nil), context.DeadlineExceeded)
 }
 
 func TestNodeThatDiesIsReportedOnce(t *testing.T) {
 	c, pids := start(t, config(3))
 	note := filepath.Join(t.TempDir(), "note")
 	returned := make(chan error)
-	go func() { returned <- second(All[int](t.Context(), c, "wait", note)) }()
-	for len(must(filepath.Glob(note+"*"))) < 3 {
+	go func() { returned <- must.Err(All[int](t.Context(), c, "wait", note)) }()
+	for len(must.Get(filepath.Glob(note+"*"))) < 3 {
 		time.Sleep(time.Millisecond)
 	}
 	kill(t, pids[1], syscall.SIGKILL)
-	wants(t, <-returned, nil, "node ", " is gone", "fork ended", "Killed")
+	must.Fail(t, <-returned, "node ", " is gone", "fork ended", "Killed")
 	<-c.alive.Done()
-	wants(t, second(All[int](t.Context(), c, "wait", note)), nil, " is gone")
+	must.Fail(t, must.Err(All[int](t.Context(), c, "wait", note)), " is gone")
 }
 
 func TestPanicOfANodeIsReported(t *testing.T) {
 	c, _ := start(t, config(2))
-	wants(t, c.Nodes[1].Call(t.Context(), "fail", "the node", nil), nil, " is gone", "panic: boom in the node")
+	must.Fail(t, c.Nodes[1].Call(t.Context(), "fail", "the node", nil), " is gone", "panic: boom in the node")
 }
 
 func TestNodeThatHangsIsReported(t *testing.T) {
@@ -97,7 +98,7 @@ func TestNodeThatHangsIsReported(t *testing.T) {
 	c, pids := start(t, config)
 	kill(t, pids[0], syscall.SIGSTOP)
 	<-c.alive.Done()
-	wants(t, c.Nodes[0].Call(t.Context(), "at", nil, nil), nil, "has not answered for 500ms")
+	must.Fail(t, c.Nodes[0].Call(t.Context(), "at", nil, nil), "has not answered for 500ms")
 }
 
 func TestNodeEndsWhenTheHeadIsSilent(t *testing.T) {
@@ -120,18 +121,18 @@ func TestStartFails(t *testing.T) {
 		"no address in the network 198.51.": network,
 	} {
 		_, err := Start(t.Context(), config)
-		wants(t, err, nil, words)
+		must.Fail(t, err, words)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	wants(t, second(Start(ctx, config(1))), context.Canceled)
+	must.Is(t, must.Err(Start(ctx, config(1))), context.Canceled)
 }
 
 // open starts two places on each node and returns their process IDs by rank.
 func open(t *testing.T, c *Cluster) (job *Job, pids []int) {
 	t.Helper()
-	job = must(c.StartPlaces(2))
-	byNode := must(All[[]int](t.Context(), job, "open", job.Name))
+	job = must.Get(c.StartPlaces(2))
+	byNode := must.Get(All[[]int](t.Context(), job, "open", job.Name))
 	for k := range 2 {
 		for h := range byNode {
 			pids = append(pids, byNode[h][k])
@@ -139,9 +140,7 @@ func open(t *testing.T, c *Cluster) (job *Job, pids []int) {
 	}
 	t.Cleanup(func() {
 		c.Close()
-		for _, pid := range pids {
-			dies(t, pid)
-		}
+		dies(t, pids...)
 	})
 	return job, pids
 }
@@ -149,7 +148,7 @@ func open(t *testing.T, c *Cluster) (job *Job, pids []int) {
 func TestPlacesAreEngines(t *testing.T) {
 	c, _ := start(t, config(2))
 	job, pids := open(t, c)
-	for h, node := range must(All[[][]graph.Vertex](t.Context(), job, "search", 0)) {
+	for h, node := range must.Get(All[[][]graph.Vertex](t.Context(), job, "search", 0)) {
 		for k, got := range node {
 			rank := graph.Vertex(2*k + h)
 			if want := []graph.Vertex{rank, 4, rank, rank}; !slices.Equal(got, want) {
@@ -157,68 +156,64 @@ func TestPlacesAreEngines(t *testing.T) {
 			}
 		}
 	}
-	must(All[int](t.Context(), c, "close", nil))
-	for _, pid := range pids {
-		dies(t, pid)
-	}
-	wants(t, job.Stop(), nil, "exit status 0")
+	must.Get(All[int](t.Context(), c, "close", nil))
+	dies(t, pids...)
+	must.Fail(t, job.Stop(), "exit status 0")
 }
 
 func TestLaunchersOnThisHost(t *testing.T) {
 	for _, name := range []string{"mpirun", "hydra"} {
 		t.Run(name, func(t *testing.T) {
 			config := config(1)
-			config.Launcher = must(FindLauncher(name))
+			config.Launcher = must.Get(FindLauncher(name))
 			if _, err := config.Launcher.command(task{}); err != nil {
 				t.Skip(err)
 			}
 			c, _ := start(t, config)
 			job, _ := open(t, c)
-			got := must(All[[][]graph.Vertex](t.Context(), job, "search", 0))[0]
+			got := must.Get(All[[][]graph.Vertex](t.Context(), job, "search", 0))[0]
 			if want := [][]graph.Vertex{{0, 2, 0, 0}, {1, 2, 1, 1}}; !reflect.DeepEqual(got, want) {
 				t.Errorf("got rank, size, first and rank of the launcher %v, want %v", got, want)
 			}
 		})
 	}
 	t.Setenv("OMPI_MCA_mpi_yield_when_idle", "0")
-	if env := must(fork().command(task{})).Env; slices.Contains(env, "OMPI_MCA_mpi_yield_when_idle=1") {
+	if env := must.Get(fork().command(task{})).Env; slices.Contains(env, "OMPI_MCA_mpi_yield_when_idle=1") {
 		t.Error("the launcher replaces the user's choice for waiting ranks")
 	}
 	t.Setenv("PATH", "")
 	for _, l := range launchers() {
 		_, err := Start(t.Context(), Config{Launcher: l, Nodes: 1})
-		wants(t, err, nil, l.programs[0], "was not found in PATH")
+		must.Fail(t, err, l.programs[0], "was not found in PATH")
 	}
 	t.Setenv("SLURM_JOB_NUM_NODES", "3")
-	if l := must(FindLauncher("")); l.Name != "srun" {
+	if l := must.Get(FindLauncher("")); l.Name != "srun" {
 		t.Errorf("got %s in an allocation of Slurm, want srun", l.Name)
 	}
-	wants(t, second(FindLauncher("ssh")), nil, "want srun, mpirun, hydra")
+	must.Fail(t, must.Err(FindLauncher("ssh")), "want srun, mpirun, hydra")
 }
 
 func TestAllProcessesAreCalledEvenIfTheirContextHasEnded(t *testing.T) {
 	host := rpc.NewHost(slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { must(0, host.Close()) })
+	t.Cleanup(func() { must.Do(host.Close()) })
 	options := map[string]string{"meet": t.TempDir()}
 	start := func(cmd *exec.Cmd, atEnd func()) (*child.Process, error) {
 		return child.Start(cmd, syscall.SIGKILL, atEnd)
 	}
 	var all []*rpc.Client
 	for range 3 {
-		all = append(all, must(host.Open(t.Context(), rpc.Program{Path: os.Args[0], Args: []string{"engine"}, Start: start})))
+		program := rpc.Program{Path: os.Args[0], Args: []string{"engine"}, Start: start}
+		all = append(all, must.Get(host.Open(t.Context(), program)))
 	}
-	tuples, _, err := host.Tuples(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tuples, _ := must.Get2(host.Tuples(1))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = each(ended, len(all), func(ctx context.Context, k int) error {
+	err := each(ended, len(all), func(ctx context.Context, k int) error {
 		at := plugins.Place{Rank: k, Size: len(all)}
-		return second(all[k].Construct(ctx, plugins.Input{Tuples: tuples, Place: at, Options: options}))
+		return must.Err(all[k].Construct(ctx, plugins.Input{Tuples: tuples, Place: at, Options: options}))
 	})
-	wants(t, err, context.Canceled)
-	if called := must(os.ReadDir(options["meet"])); errors.Is(err, rpc.ErrHung) || len(called) != len(all) {
+	must.Is(t, err, context.Canceled)
+	if called := must.Get(os.ReadDir(options["meet"])); errors.Is(err, rpc.ErrHung) || len(called) != len(all) {
 		t.Errorf("%d processes were called, want %d: %v", len(called), len(all), err)
 	}
 }
@@ -226,16 +221,14 @@ func TestAllProcessesAreCalledEvenIfTheirContextHasEnded(t *testing.T) {
 func TestPlaceThatDiesEndsItsJobOnly(t *testing.T) {
 	c, nodes := start(t, config(2))
 	job, pids := open(t, c)
-	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 2)), rpc.ErrCrashed, "panic: boom", "fork ended")
-	for _, pid := range pids {
-		dies(t, pid)
-	}
+	must.Is(t, must.Err(All[[][]graph.Vertex](t.Context(), job, "search", 2)), rpc.ErrCrashed, "panic: boom", "fork ended")
+	dies(t, pids...)
 	job, pids = open(t, c)
 	kill(t, pids[3], syscall.SIGKILL)
 	dies(t, pids[3])
-	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 0)), rpc.ErrCrashed, "fork ended",
+	must.Is(t, must.Err(All[[][]graph.Vertex](t.Context(), job, "search", 0)), rpc.ErrCrashed, "fork ended",
 		"node "+c.Nodes[1].Host) // the launcher ended the others
-	if got := must(All[[3]int](t.Context(), c, "at", nil)); got[1][2] != nodes[1] {
+	if got := must.Get(All[[3]int](t.Context(), c, "at", nil)); got[1][2] != nodes[1] {
 		t.Errorf("got %v, want the same nodes", got)
 	}
 }
@@ -244,41 +237,24 @@ func TestLauncherThatDiesEndsItsJob(t *testing.T) {
 	c, _ := start(t, config(2))
 	job, pids := open(t, c)
 	kill(t, job.process.PID(), syscall.SIGKILL)
-	wants(t, second(All[[][]graph.Vertex](t.Context(), job, "search", 9)), nil, "fork ended (signal: killed")
-	for _, pid := range pids {
-		dies(t, pid)
-	}
+	must.Fail(t, must.Err(All[[][]graph.Vertex](t.Context(), job, "search", 9)), "fork ended (signal: killed")
+	dies(t, pids...)
 }
 
 func TestKilledHeadLeavesNothingBehind(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "head")
 	cmd.Stderr = os.Stderr
-	out := must(cmd.StdoutPipe())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var pids [6]int
-	line := must(bufio.NewReader(out).ReadString('\n'))
-	must(fmt.Sscan(line, &pids[0], &pids[1], &pids[2], &pids[3], &pids[4], &pids[5]))
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(cmd.Start())
+	pids := make([]int, 6)
+	line := must.Get(bufio.NewReader(out).ReadString('\n'))
+	must.Get(fmt.Sscan(line, &pids[0], &pids[1], &pids[2], &pids[3], &pids[4], &pids[5]))
 	kill(t, cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait() // "signal: killed"
-	for _, pid := range pids {
-		dies(t, pid)
-	}
+	dies(t, pids...)
 }
 
 func kill(t *testing.T, pid int, s syscall.Signal) {
 	t.Helper()
-	if err := syscall.Kill(pid, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Kill(pid, s))
 }
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
-func second[T any](_ T, err error) error { return err }

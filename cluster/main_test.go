@@ -13,14 +13,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tepsbench/teps/distributed/mpi"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/serial"
@@ -201,20 +200,12 @@ func head() error {
 // start starts a cluster, whose nodes must have ended after the test.
 func start(t *testing.T, config Config) (c *Cluster, pids []int) {
 	t.Helper()
-	c, err := Start(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(Start(t.Context(), config))
 	t.Cleanup(func() {
 		c.Close()
-		for _, pid := range pids {
-			dies(t, pid)
-		}
+		dies(t, pids...)
 	})
-	replies, err := All[[3]int](t.Context(), c, "at", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	replies := must.Get(All[[3]int](t.Context(), c, "at", nil))
 	for i, r := range replies {
 		if pids = append(pids, r[2]); r[0] != i || r[1] != len(replies) {
 			t.Errorf("node %d says that it is %d of %d", i, r[0], r[1])
@@ -223,27 +214,12 @@ func start(t *testing.T, config Config) (c *Cluster, pids []int) {
 	return c, pids
 }
 
-// dies waits until a process has ended or is a zombie.
-func dies(t *testing.T, pid int) {
+// dies reports processes that do not end.
+func dies(t *testing.T, pids ...int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ") {
-			return
-		}
-	}
-	t.Errorf("process %d is still there", pid)
-}
-
-// wants fails unless err wraps a sentinel, unless it is nil, and has the words.
-func wants(t *testing.T, err, sentinel error, words ...string) {
-	t.Helper()
-	if err == nil || sentinel != nil && !errors.Is(err, sentinel) {
-		t.Fatalf("got %v, want %v", err, sentinel)
-	}
-	for _, word := range words {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("the error does not mention %q: %v", word, err)
+	for _, pid := range pids {
+		if !must.Ends(pid) {
+			t.Errorf("process %d is still there", pid)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/power/meters"
 )
@@ -47,9 +48,7 @@ func scripts(t *testing.T, then ...string) (spec string) {
 	dir := t.TempDir()
 	for i, then := range then {
 		text := fmt.Sprintf("#!/bin/sh\nwhile true; do\n\techo ,%d00\n\t%s\ndone\n", i+1, then)
-		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), []byte(text), 0o700))
 	}
 	return "command:wall@1%=" + filepath.Join(dir, "{node}")
 }
@@ -58,9 +57,9 @@ func scripts(t *testing.T, then ...string) (spec string) {
 func recorded(t *testing.T, m power.Meters, length time.Duration) (from, to time.Time, series []power.Series) {
 	t.Helper()
 	from = time.Now()
-	stop := must(m.Record(t.Context()))
+	stop := must.Get(m.Record(t.Context()))
 	<-time.After(length) // an interval to be measured
-	series = must(stop())
+	series = must.Get(stop())
 	return from, time.Now(), series
 }
 
@@ -90,22 +89,19 @@ func TestMetersOfAllNodesAreRecordedOnOneClock(t *testing.T) {
 			}
 		}
 		n := len(s.Readings)
-		a := must(s.Energy(s.Readings[n/4].Time, s.Readings[n-1].Time))
+		a := must.Get(s.Energy(s.Readings[n/4].Time, s.Readings[n-1].Time))
 		if a.Watts < float64(i+1)*100-1e-6 || a.Watts > float64(i+1)*100+1e-6 {
 			t.Errorf("meter %d: %+v", i, a)
 		}
 	}
-	must(0, m.Close())
+	must.Do(m.Close())
 }
 
 func TestNodesWithoutAMeterAreNamed(t *testing.T) {
 	c, _ := start(t, config(3))
 	const once = "exit 3"
 	spec := scripts(t, "sleep 0.02", once) // the third node has none
-	m, absent, err := c.Meters(t.Context(), []string{spec, "hwmon:device"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, absent := must.Get2(c.Meters(t.Context(), []string{spec, "hwmon:device"}))
 	last, missing := c.Nodes[2].Host, 0
 	for _, a := range absent {
 		if strings.HasPrefix(a.Source, "command") {
@@ -125,7 +121,7 @@ func TestNodesWithoutAMeterAreNamed(t *testing.T) {
 		!strings.Contains(series[1].Faults[0].Text, "exit status 3") {
 		t.Errorf("got %+v", series)
 	}
-	must(0, m.Close())
-	_, _, err = c.Meters(t.Context(), []string{"coal"})
-	wants(t, err, nil, `unknown source "coal"`)
+	must.Do(m.Close())
+	_, _, err := c.Meters(t.Context(), []string{"coal"})
+	must.Fail(t, err, `unknown source "coal"`)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 	"github.com/tepsbench/teps/plugins/rpc"
@@ -18,10 +19,7 @@ func openMPI(t *testing.T, launcher Launcher) func(context.Context) (plugins.Eng
 	t.Helper()
 	c := config(1)
 	c.Launcher = launcher
-	here, err := NewHere(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := must.Get(NewHere(c))
 	host := rpc.NewHost(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
 		if err := host.Close(); err != nil {
@@ -64,10 +62,7 @@ func TestMPIConformance(t *testing.T) {
 		"close/ends": nil, "graph/kronecker-10": grid, "paths/weights-let-go": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			cases, err := enginetest.Select(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cases := must.Get(enginetest.Select(name))
 			if o := cases[0].Run(t.Context(), open, options, enginetest.Limit); o.Err != nil {
 				t.Error(o.Err)
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // A curve is a power over time whose energy is known exactly: linear pieces, with or without jumps between them, plus
@@ -138,10 +140,7 @@ func steps(r *rand.Rand, c curve, seconds, period, unit float64) func(float64) f
 // returns the error and its bound, relative to the energy, and reports an error beyond the bound.
 func judged(t *testing.T, c curve, s Series, from, length float64) (a Amount, off, bound float64) {
 	t.Helper()
-	a, err := s.Energy(moment(from), moment(from+length))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a = must.Get(s.Energy(moment(from), moment(from+length)))
 	truth := c.energy(from+length) - c.energy(from)
 	if off = math.Abs(a.Joules - truth); off > a.Uncertainty {
 		t.Errorf("got %.3f J, want %.3f J; the error is %.3f J and its bound %.3f J", a.Joules, truth, off, a.Uncertainty)
@@ -264,13 +263,9 @@ func TestEnergyIsMissingWhereReadingsDoNotCoverIt(t *testing.T) {
 			t.Errorf("series %d: %+v, %v", i, a, err)
 		}
 	}
-	if _, err := faulty.Energy(moment(10), moment(20)); !contains(err, "the program has ended") {
-		t.Errorf("the error does not say what went wrong: %v", err)
-	}
+	must.Fail(t, must.Err(faulty.Energy(moment(10), moment(20))), "the program has ended")
 	_, err := constant(watts, 0, 30).Energy(moment(20), moment(20))
-	if !contains(err, "the energy is not known: the interval is empty") {
-		t.Errorf("an empty interval: %v", err)
-	}
+	must.Fail(t, err, "the energy is not known: the interval is empty")
 }
 
 func TestEnergyIsThatOfTheCoveredPart(t *testing.T) {
@@ -279,15 +274,12 @@ func TestEnergyIsThatOfTheCoveredPart(t *testing.T) {
 	for at := 0.0; at <= 19.5; at += 0.5 {
 		seconds = append(seconds, at)
 	}
-	a, err := constant(info, seconds...).Energy(moment(10), moment(20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(constant(info, seconds...).Energy(moment(10), moment(20)))
 	if !near(a.Coverage, 0.95) || !near(a.Joules, 950) || !near(a.Watts, 100) ||
 		a.LargestGap != 500*time.Millisecond {
 		t.Errorf("%+v", a)
 	}
-	a, err = constant(info, 0, 12, 13, 17, 21).Energy(moment(10), moment(20))
+	a, err := constant(info, 0, 12, 13, 17, 21).Energy(moment(10), moment(20))
 	if err != nil || a.LargestGap != 12*time.Second || a.Updates != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -299,10 +291,7 @@ func TestCounterIsNotCountedAcrossABreak(t *testing.T) {
 	for i := range 2001 { // 100 W at 100 Hz; between 9.99 and 10 s the energy is not known
 		s.Readings = append(s.Readings, Reading{Time: moment(float64(i) / 100), Value: float64(i), Break: i == 1000})
 	}
-	a, err := s.Energy(moment(5), moment(15))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(s.Energy(moment(5), moment(15)))
 	if a.Coverage > 0.9985 || a.Coverage < 0.995 || math.Abs(a.Watts-100) > 0.5 {
 		t.Errorf("%+v", a)
 	}

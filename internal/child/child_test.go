@@ -31,28 +31,13 @@ func TestMain(m *testing.M) {
 	_ = p.Wait()
 }
 
-func shell(t *testing.T, script string) *exec.Cmd {
-	t.Helper()
-	return exec.Command("/bin/sh", "-c", script)
-}
+func shell(script string) *exec.Cmd { return exec.Command("/bin/sh", "-c", script) }
 
 func start(t *testing.T, cmd *exec.Cmd) *Process {
 	t.Helper()
 	p := must.Get(Start(cmd, syscall.SIGKILL, nil))
 	t.Cleanup(func() { p.Kill(); _ = p.Wait() })
 	return p
-}
-
-// dies reports whether a process ends soon. One that is dead and not yet waited for by its parent counts as ended.
-func dies(pid int) bool {
-	for range 2000 {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.Contains(string(stat), ") Z ") {
-			return true
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return false
 }
 
 func TestStartFailsForAMissingProgram(t *testing.T) {
@@ -69,7 +54,7 @@ func TestEndOfProgram(t *testing.T) {
 		"kill -SEGV $$": "signal: segmentation fault",
 		"kill -KILL $$": "signal: killed, but not by teps; is the machine out of memory?",
 	} {
-		p := start(t, shell(t, script))
+		p := start(t, shell(script))
 		err := p.Wait()
 		if got := p.State(); !strings.HasPrefix(got, want) || (err == nil) != (script == "true") {
 			t.Errorf("%s: got %q, %v, want %q", script, got, err, want)
@@ -79,7 +64,7 @@ func TestEndOfProgram(t *testing.T) {
 
 func TestOutputIsReadBeforeAtEndAndAtEndRunsBeforeExited(t *testing.T) {
 	tail, text := NewTail(), ""
-	cmd := shell(t, "echo one; echo two >&2")
+	cmd := shell("echo one; echo two >&2")
 	cmd.Stdout, cmd.Stderr = tail, tail
 	p := must.Get(Start(cmd, 0, func() {
 		time.Sleep(10 * time.Millisecond)
@@ -107,7 +92,7 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 			}
 			bystander := start(t, exec.Command("sleep", "1000"))
 			var out strings.Builder
-			cmd := shell(t, script)
+			cmd := shell(script)
 			cmd.Stdout = &out
 			begin := time.Now()
 			_ = start(t, cmd).Wait()
@@ -126,7 +111,7 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 				bystander.Kill()
 				_ = bystander.Wait()
 			}
-			if reaped := errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); !reaped && runtime.GOOS == "linux" || !dies(pid) {
+			if reaped := errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); !reaped && runtime.GOOS == "linux" || !must.Ends(pid) {
 				t.Errorf("process %d is still there, reaped: %v", pid, reaped)
 			}
 		})
@@ -134,7 +119,7 @@ func TestProgramsLeftBehindAreKilled(t *testing.T) {
 }
 
 func TestKillReachesTheGroup(t *testing.T) {
-	cmd := shell(t, "sleep 1000 & echo $!; wait")
+	cmd := shell("sleep 1000 & echo $!; wait")
 	out := must.Get(cmd.StdoutPipe())
 	p := start(t, cmd)
 	var pid int
@@ -144,7 +129,7 @@ func TestKillReachesTheGroup(t *testing.T) {
 	}
 	p.Kill()
 	_ = p.Wait()
-	if !dies(pid) || p.State() != "signal: killed" || !p.Killed() || !p.WaitFor(0) {
+	if !must.Ends(pid) || p.State() != "signal: killed" || !p.Killed() || !p.WaitFor(0) {
 		t.Errorf("process %d: %s", pid, p.State())
 	}
 	p.Kill() // does nothing
@@ -162,7 +147,7 @@ func TestStopWaitsThenAsksThenKills(t *testing.T) {
 			"signal: killed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := shell(t, c.script)
+			cmd := shell(c.script)
 			out := must.Get(cmd.StdoutPipe())
 			p := start(t, cmd)
 			_, _ = bufio.NewReader(out).ReadString('\n') // it has set its trap
@@ -208,7 +193,7 @@ func TestProgramDiesWithItsParent(t *testing.T) {
 	_ = parent.Process.Kill()
 	_ = parent.Wait()
 	must.Do(err)
-	if !dies(pid) {
+	if !must.Ends(pid) {
 		t.Errorf("process %d outlives its parent", pid)
 	}
 }
@@ -220,7 +205,7 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	defer other.Process.Kill()
 	ended := exec.Command("true")
 	must.Do(ended.Start())
-	dies(ended.Process.Pid)
+	must.Ends(ended.Process.Pid)
 	self := must.Get(os.Executable())
 	inherited := exec.Command("/bin/sh", "-c", `setsid sleep 1000 >/dev/null 2>&1 & echo $!; exec "$0"`, self)
 	inherited.Env = append(os.Environ(), "CHILD_TEST_PARENT=true")
@@ -232,7 +217,7 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	if syscall.Kill(pid, syscall.SIGKILL) != nil {
 		t.Error("a child that was inherited was killed")
 	}
-	_ = start(t, shell(t, "true")).Wait()
+	_ = start(t, shell("true")).Wait()
 	if syscall.Kill(other.Process.Pid, 0) != nil {
 		t.Error("a child of this process was killed")
 	}
@@ -241,13 +226,7 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 	}
 }
 
-// must returns a value of a function that does not fail.
-// check ends the test with an error.
-func newDir(t *testing.T) *Dir {
-	t.Helper()
-	d := must.Get(NewDir("teps-test-"))
-	return d
-}
+func newDir() *Dir { return must.Get(NewDir("teps-test-")) }
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
@@ -256,7 +235,7 @@ func exists(path string) bool {
 
 func TestDirHasRoomForTheNamesOfSockets(t *testing.T) {
 	t.Setenv("TMPDIR", "/tmp/"+strings.Repeat("x", maxBase))
-	d := newDir(t)
+	d := newDir()
 	socket := filepath.Join(d.Path(), "plugin-dir1234567890", "plugin1234567890")
 	if len(socket) > maxSocketPath {
 		t.Errorf("%s has %d bytes", socket, len(socket))
@@ -273,7 +252,7 @@ func TestDirIsNotWhereAHandshakeWouldBreak(t *testing.T) {
 		defer os.RemoveAll(filepath.Dir(base))
 		must.Do(os.Mkdir(base, 0o700))
 		t.Setenv("TMPDIR", base)
-		d := newDir(t)
+		d := newDir()
 		if filepath.Dir(d.Path()) != "/tmp" {
 			t.Errorf("TMPDIR=%q: %q", base, d.Path())
 		}
@@ -299,21 +278,21 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 	zombie := exec.Command("true") // nobody waits for it
 	must.Do(zombie.Start())
 	defer zombie.Wait()
-	if !dies(zombie.Process.Pid) {
+	if !must.Ends(zombie.Process.Pid) {
 		t.Fatal("it runs on")
 	}
 	unwaited := filepath.Join(base, fmt.Sprintf("teps-host-%d-1", zombie.Process.Pid))
 	must.Do(os.Mkdir(unwaited, 0o700))
 	must.Do(os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700))
-	living := newDir(t)
+	living := newDir()
 	if exists(stale) || exists(other) || exists(unwaited) && runtime.GOOS == "linux" {
 		t.Error("a directory of a dead process is still there")
 	}
 	// That of a process in another container, which is not visible here but holds the lock.
-	hidden := newDir(t)
+	hidden := newDir()
 	elsewhere := filepath.Join(base, fmt.Sprintf("teps-test-%d-2", dead.Process.Pid))
 	must.Do(os.Rename(hidden.Path(), elsewhere))
-	third := newDir(t)
+	third := newDir()
 	for _, kept := range []string{living.Path(), elsewhere, filepath.Join(base, "teps-test-x")} {
 		if !exists(kept) {
 			t.Errorf("%s is gone", kept)

@@ -5,7 +5,11 @@ package must
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // Get returns the value of a call that does not fail. It panics for an error, which ends a test, too.
@@ -30,15 +34,38 @@ func Do(errs ...error) {
 // Err returns the error of a call with a value.
 func Err[T any](_ T, err error) error { return err }
 
-// Fail reports an error that is missing, or whose text does not contain a word. t is a testing.TB or a rapid.T.
-func Fail(t interface {
+// reporter is a testing.TB or a rapid.T.
+type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
-}, err error, words ...string) {
+}
+
+// Fail reports an error that is missing, or whose text does not contain a word.
+func Fail(t reporter, err error, words ...string) {
 	t.Helper()
 	for _, word := range words {
 		if err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("got the error %v, want %q", err, word)
 		}
 	}
+}
+
+// Is reports an error that does not wrap another one, or whose text does not contain a word.
+func Is(t reporter, err, wrapped error, words ...string) {
+	t.Helper()
+	if !errors.Is(err, wrapped) {
+		t.Errorf("got the error %v, want %v", err, wrapped)
+	}
+	Fail(t, err, words...)
+}
+
+// Ends waits until a process has ended or is a zombie, and reports whether that happened within a minute.
+func Ends(pid int) bool {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ") {
+			return true
+		}
+	}
+	return false
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -17,7 +16,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -67,7 +65,7 @@ func newStage(t testing.TB) *stage {
 			t.Errorf("closing the host: %v", err)
 		}
 		for _, pid := range s.pids {
-			if !dies(pid) {
+			if !must.Ends(pid) {
 				t.Errorf("the engine process %d is still there", pid)
 			}
 		}
@@ -88,17 +86,6 @@ func shortFolder(t testing.TB) string {
 
 func entries(dir string) string {
 	return strings.Join(must.Get(filepath.Glob(filepath.Join(dir, "*"))), " ")
-}
-
-// dies waits until a process has ended, or is a zombie. A minute is enough on a busy machine, too.
-func dies(pid int) bool {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ") {
-			return true
-		}
-	}
-	return false
 }
 
 // program returns this test binary in one of its acts, which it reads from its environment. GORACE keeps the race
@@ -172,19 +159,6 @@ func closeSockets() {
 				c.Close()
 				syscall.Shutdown(fd, syscall.SHUT_RDWR)
 			}
-		}
-	}
-}
-
-// wantError checks that an error wraps another one and says some words.
-func wantError(t testing.TB, err, sentinel error, words ...string) {
-	t.Helper()
-	if err == nil || !errors.Is(err, sentinel) {
-		t.Fatalf("got %v, want %v", err, sentinel)
-	}
-	for _, word := range words {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("the error does not mention %q: %v", word, err)
 		}
 	}
 }

@@ -33,13 +33,13 @@ func TestTuplesCannotBeOpenedAgainForWriting(t *testing.T) {
 	f := must.Get(os.OpenFile(s.path, os.O_RDWR, 0))
 	defer f.Close()
 	for _, size := range []int64{0, 1 << 20} {
-		wantError(t, f.Truncate(size), unix.EPERM)
+		must.Is(t, f.Truncate(size), unix.EPERM)
 	}
-	wantError(t, must.Err(f.WriteAt([]byte{1}, 0)), unix.EPERM)
-	wantError(t, must.Err(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)), unix.EPERM)
+	must.Is(t, must.Err(f.WriteAt([]byte{1}, 0)), unix.EPERM)
+	must.Is(t, must.Err(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)), unix.EPERM)
 	m := must.Get(unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ, unix.MAP_SHARED))
 	defer unix.Munmap(m)
-	wantError(t, unix.Mprotect(m, unix.PROT_READ|unix.PROT_WRITE), unix.EACCES)
+	must.Is(t, unix.Mprotect(m, unix.PROT_READ|unix.PROT_WRITE), unix.EACCES)
 	if tuples[0] != graph.MakeEdge(0, 1) {
 		t.Errorf("the first tuple is %v", tuples[0])
 	}
@@ -54,8 +54,8 @@ func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	err := s.call(ctx, client, "search")
-	wantError(t, err, ErrHung)
-	wantError(t, err, context.DeadlineExceeded)
+	must.Is(t, err, ErrHung)
+	must.Is(t, err, context.DeadlineExceeded)
 	s.works(s.parents(3))
 }
 
@@ -66,7 +66,7 @@ func TestCallOfStoppedEngineEndsBeforeItsContext(t *testing.T) {
 	client := s.open("serial")
 	stop(t, client.PID())
 	err := s.call(t.Context(), client, "search")
-	wantError(t, err, ErrHung, fmt.Sprintf("process %d was stopped", client.PID()))
+	must.Is(t, err, ErrHung, fmt.Sprintf("process %d was stopped", client.PID()))
 	s.works(s.parents(3))
 }
 

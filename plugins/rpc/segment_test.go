@@ -102,19 +102,19 @@ func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
 	if got := fmt.Sprint(around[2:7]); got != fmt.Sprint([]graph.Vertex{graph.Unwritten, 2, 2, 2, graph.Unwritten}) {
 		t.Errorf("the parents and their neighbors: %s", got)
 	}
-	wantError(t, must.Err(client.Search(t.Context(), 2, make([]graph.Vertex, 3))), ErrSegment, "Host.Parents")
+	must.Is(t, must.Err(client.Search(t.Context(), 2, make([]graph.Vertex, 3))), ErrSegment, "Host.Parents")
 	input.Tuples = slices.Clone(input.Tuples)
-	wantError(t, must.Err(client.Construct(t.Context(), input)), ErrSegment)
+	must.Is(t, must.Err(client.Construct(t.Context(), input)), ErrSegment)
 }
 
 func TestImpossibleSizesAreRefused(t *testing.T) {
 	s := newStage(t)
 	for _, n := range []int64{-1, math.MaxInt64, math.MaxInt64 / 12} {
 		_, _, err := s.Tuples(n)
-		wantError(t, err, ErrSegment)
+		must.Is(t, err, ErrSegment)
 	}
 	_, _, err := s.Parents(1 << 57)
-	wantError(t, err, plugins.ErrMemory)
+	must.Is(t, err, plugins.ErrMemory)
 	empty, release, err := s.Tuples(0)
 	if err != nil || len(empty) != 0 {
 		t.Fatalf("no tuples: got %d and %v", len(empty), err)
@@ -130,15 +130,15 @@ func TestReserveTakesWhatIsWrittenAndTrimMakesItASegment(t *testing.T) {
 		room, release, err := s.Reserve(1 << 36)
 		must.Do(err)
 		copy(room, triangle)
-		wantError(t, must.Err(s.open("serial").Construct(context.Background(), plugins.Input{Tuples: room[:3]})), ErrSegment)
-		wantError(t, s.Trim(room[1:2]), ErrSegment)
+		must.Is(t, must.Err(s.open("serial").Construct(context.Background(), plugins.Input{Tuples: room[:3]})), ErrSegment)
+		must.Is(t, s.Trim(room[1:2]), ErrSegment)
 		tuples := room[:n]
 		must.Do(s.Trim(tuples))
 		if n > 0 {
 			must.Get(s.open("serial").Construct(context.Background(), plugins.Input{Tuples: tuples}))
 			tuples[0] = triangle[1] // the host may write still
 		}
-		wantError(t, s.Trim(tuples), ErrSegment)
+		must.Is(t, s.Trim(tuples), ErrSegment)
 		zero := must.Get(os.Open("/dev/zero"))
 		_, err = zero.Read(unsafe.Slice((*byte)(unsafe.Pointer(&room[1<<20])), 1))
 		if zero.Close(); !errors.Is(err, unix.EFAULT) {
@@ -168,7 +168,7 @@ func TestMemoryAroundAnArrayIsInaccessible(t *testing.T) {
 			}
 		}
 		for _, outside := range []int{-guardBytes, -8, -1, len(memory), len(memory) + 4096, len(memory) + guardBytes - 1} {
-			wantError(t, touch(outside), unix.EFAULT)
+			must.Is(t, touch(outside), unix.EFAULT)
 		}
 	}
 	must.Do(attached.unmap())

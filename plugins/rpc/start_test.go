@@ -51,7 +51,7 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 		"another architecture": {write("foreign", string(foreign), 0o755), "built for another machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantError(t, must.Err(s.Open(context.Background(), Program{Path: c.path})), ErrProgram, c.words)
+			must.Is(t, must.Err(s.Open(context.Background(), Program{Path: c.path})), ErrProgram, c.words)
 		})
 	}
 	s.works(s.parents(3))
@@ -68,22 +68,22 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 	} {
 		t.Run(act, func(t *testing.T) {
 			s := newStage(t)
-			usual := s.limits.start
-			if act == "says nothing" || act == "closes its output" { // the others end by themselves
+			usual, silent := s.limits.start, act == "says nothing" || act == "closes its output" // the others end by themselves
+			if silent {
 				s.limits.start = 700 * time.Millisecond
 			}
 			start := time.Now()
-			wantError(t, must.Err(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
-			if s.limits.start < usual { // nobody waits for silence twice
-				wantError(t, must.Err(s.Open(context.Background(), s.program(act))), ErrHandshake, words...)
+			must.Is(t, must.Err(s.Open(t.Context(), s.program(act))), ErrHandshake, words...)
+			if silent { // nobody waits for silence twice
+				must.Is(t, must.Err(s.Open(t.Context(), s.program(act))), ErrHandshake, words...)
 				if took := time.Since(start); took > 2*s.limits.start {
 					t.Errorf("two starts took %v", took)
 				}
+				s.limits.start = usual
+				other := s.program("serial")
+				other.Args = []string{"other"}
+				must.Get(s.Open(t.Context(), other))
 			}
-			s.limits.start = usual
-			other := s.program("serial")
-			other.Args = []string{"other"}
-			must.Get(s.Open(context.Background(), other))
 		})
 	}
 }
@@ -102,7 +102,7 @@ func TestHandshakeIsChecked(t *testing.T) {
 		"1|1|udp|127.0.0.1:80|grpc|certificate": "want a Unix socket",
 	} {
 		if err := checkHandshake(line); words != "" {
-			wantError(t, err, ErrHandshake, words)
+			must.Is(t, err, ErrHandshake, words)
 		} else if err != nil {
 			t.Errorf("%q: %v", line, err)
 		}
@@ -113,8 +113,8 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	s := newStage(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	wantError(t, must.Err(s.Open(ctx, s.program("says nothing"))), context.DeadlineExceeded)
-	wantError(t, must.Err(s.Open(ctx, s.program("serial"))), context.DeadlineExceeded)
+	must.Is(t, must.Err(s.Open(ctx, s.program("says nothing"))), context.DeadlineExceeded)
+	must.Is(t, must.Err(s.Open(ctx, s.program("serial"))), context.DeadlineExceeded)
 }
 
 // A context may end while the system still starts the program.
@@ -133,13 +133,13 @@ func TestProgramWithAnotherChecksumIsRefused(t *testing.T) {
 	p.SHA256 = strings.ToUpper(s.open("serial").Checksum())
 	must.Get(s.Open(t.Context(), p))
 	p.SHA256 = strings.Repeat("0", 64)
-	wantError(t, must.Err(s.Open(t.Context(), p)), ErrChecksum, p.SHA256)
+	must.Is(t, must.Err(s.Open(t.Context(), p)), ErrChecksum, p.SHA256)
 }
 
 func TestProgramThatChangesWhileItStartsIsRefused(t *testing.T) {
 	s := newStage(t)
 	p := s.script("echo >>\"$0\"\nexec " + s.self)
-	wantError(t, must.Err(s.Open(context.Background(), p)), ErrChecksum)
+	must.Is(t, must.Err(s.Open(context.Background(), p)), ErrChecksum)
 }
 
 func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
@@ -157,10 +157,10 @@ func TestFileThatChangesDuringTheRunIsNoticed(t *testing.T) {
 	changed, removed := open(), open()
 	must.Do(os.WriteFile(p.Path, []byte("#!/bin/sh\nexec "+s.self+"\n# more\n"), 0o755))
 	touch(1e9)
-	wantError(t, changed.Close(), ErrChecksum)
-	wantError(t, must.Err(s.Open(context.Background(), p)), ErrChecksum)
+	must.Is(t, changed.Close(), ErrChecksum)
+	must.Is(t, must.Err(s.Open(context.Background(), p)), ErrChecksum)
 	must.Do(os.Remove(p.Path))
-	wantError(t, removed.Close(), ErrChecksum)
+	must.Is(t, removed.Close(), ErrChecksum)
 }
 
 func TestEngineRunByHandSaysWhatItIs(t *testing.T) {
@@ -173,7 +173,7 @@ func TestEngineRunByHandSaysWhatItIs(t *testing.T) {
 		t.Fatalf("got %v and %q on standard output, want exit status 2", err, stdout)
 	}
 	said := errors.New(string(exit.Stderr))
-	wantError(t, said, said, "this is an engine of teps", "teps run: "+self)
+	must.Is(t, said, said, "this is an engine of teps", "teps run: "+self)
 }
 
 func TestEnvironmentIsInheritedWithoutThatOfAnOuterHost(t *testing.T) {
@@ -186,9 +186,9 @@ func TestEnvironmentIsInheritedWithoutThatOfAnOuterHost(t *testing.T) {
 func TestClosedHostOpensAndAllocatesNothing(t *testing.T) {
 	s := newStage(t)
 	must.Do(s.Close())
-	wantError(t, must.Err(s.Open(context.Background(), s.program("serial"))), plugins.ErrClosed)
+	must.Is(t, must.Err(s.Open(context.Background(), s.program("serial"))), plugins.ErrClosed)
 	_, _, err := s.Tuples(1)
-	wantError(t, err, plugins.ErrClosed)
+	must.Is(t, err, plugins.ErrClosed)
 	must.Do(s.Close())
 }
 
@@ -242,7 +242,7 @@ func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 	kill(t, host.Process.Pid)
 	_ = host.Wait() // "signal: killed"
 	for _, pid := range engines {
-		if !dies(pid) {
+		if !must.Ends(pid) {
 			t.Errorf("engine %d outlives its host", pid)
 		}
 	}

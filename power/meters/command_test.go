@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 )
 
@@ -52,7 +53,7 @@ func start(t *testing.T, text string, limit time.Duration) (*commandMeter, error
 	path := script(t, t.TempDir(), "meter", text)
 	m, err := startCommand(t.Context(), Request{Scope: power.Wall, Value: path}, limit)
 	if err == nil {
-		t.Cleanup(func() { check(t, m.Close()) })
+		t.Cleanup(func() { must.Do(m.Close()) })
 	}
 	return m, err
 }
@@ -75,8 +76,7 @@ func readAll(t *testing.T, m *commandMeter) (readings []power.Reading, faults []
 }
 
 func TestCommandThatEndsIsGoneAndSaysWhy(t *testing.T) {
-	m, err := start(t, "echo ,5; echo ,6; echo 'no such meter' >&2; exit 3", 10*time.Second)
-	check(t, err)
+	m := must.Get(start(t, "echo ,5; echo ,6; echo 'no such meter' >&2; exit 3", 10*time.Second))
 	readings, faults := readAll(t, m)
 	want := "the meter is gone: the program has ended (exit status 3; its last output: no such meter)"
 	if len(readings) != 2 || len(faults) != 1 || faults[0] != want {
@@ -151,7 +151,7 @@ func TestWrongLinesAreLeftOutAndReported(t *testing.T) {
 		if diff := cmp.Diff(c.values, values); diff != "" {
 			t.Errorf("%s: readings (-want +got):\n%s", name, diff)
 		}
-		report(t, errors.New(strings.Join(faults, "\n")), c.faults...)
+		must.Fail(t, errors.New(strings.Join(faults, "\n")), c.faults...)
 		if len(faults) != len(c.faults) {
 			t.Errorf("%s: got faults %q, want %q", name, faults, c.faults)
 		}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 )
 
@@ -52,7 +53,7 @@ func TestParseDCMI(t *testing.T) {
 func script(t *testing.T, directory, name, text string) string {
 	t.Helper()
 	path := filepath.Join(directory, name)
-	check(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	must.Do(os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
 	return path
 }
 
@@ -64,7 +65,7 @@ func TestIPMIAsksItsTool(t *testing.T) {
 	absent := func(want string) {
 		t.Helper()
 		_, err := m.open(ipmiSource())
-		report(t, err, want)
+		must.Fail(t, err, want)
 	}
 	absent("there is no /dev/ipmi0")
 	m.write("dev/ipmi0", "")
@@ -87,9 +88,7 @@ func TestIPMIAsksItsTool(t *testing.T) {
 	script(t, bin, "ipmitool", "sleep 1000")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := meters[0].Read(ctx); !contains(err, "did not answer in time") {
-		t.Errorf("a tool that hangs: %v", err)
-	}
+	must.Fail(t, must.Err(meters[0].Read(ctx)), "did not answer in time")
 }
 
 // controller is a Redfish server with a modern and an old chassis, one without power, and a link to another server.
@@ -127,8 +126,7 @@ func controller(t *testing.T) *httptest.Server {
 // find opens meters by specification, without those of the machine that runs the test.
 func find(t *testing.T, text string) ([]power.Meter, []power.Absence) {
 	t.Helper()
-	meters, absences, err := Find(t.Context(), Config{Root: t.TempDir(), Specs: []string{text}})
-	check(t, err)
+	meters, absences := must.Get2(Find(t.Context(), Config{Root: t.TempDir(), Specs: []string{text}}))
 	t.Cleanup(func() { _ = power.Here(meters).Close() })
 	return meters, absences
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.uber.org/goleak"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 )
 
@@ -104,8 +105,7 @@ func TestANewSourceIsFoundReadAndExplained(t *testing.T) {
 	sources := append(Sources(), dummySource())
 	find := func(specs ...string) ([]power.Meter, []power.Absence) {
 		t.Helper()
-		meters, absences, err := Find(t.Context(), Config{Root: t.TempDir(), Specs: specs, Sources: sources})
-		check(t, err)
+		meters, absences := must.Get2(Find(t.Context(), Config{Root: t.TempDir(), Specs: specs, Sources: sources}))
 		return meters, absences
 	}
 	for _, specs := range [][]string{nil, {"dummy"}, {"auto", "dummy:gpu"}} {
@@ -116,7 +116,7 @@ func TestANewSourceIsFoundReadAndExplained(t *testing.T) {
 		if text := describe(absences); !strings.Contains(text, "dummy: there is no third meter") {
 			t.Errorf("%v: absent: %s", specs, text)
 		}
-		check(t, power.Here(meters).Close())
+		must.Do(power.Here(meters).Close())
 	}
 	for _, asked := range []bool{false, true} { // a part that is lost is an error if its source was asked for
 		_, absences := find(map[bool]string{false: auto, true: "dummy"}[asked])
@@ -146,8 +146,7 @@ func describe(absences []power.Absence) string {
 
 func TestFindSearchesTheMachine(t *testing.T) {
 	for _, archive := range []string{"two-packages", "sensors"} {
-		meters, absences, err := Find(t.Context(), Config{Root: unpack(t, archive).root})
-		check(t, err)
+		meters, absences := must.Get2(Find(t.Context(), Config{Root: unpack(t, archive).root}))
 		sources := map[string]bool{}
 		for _, m := range meters {
 			sources[m.Info().Source] = m.Info().Name != "" && m.Info().Detail != ""
@@ -160,7 +159,7 @@ func TestFindSearchesTheMachine(t *testing.T) {
 				t.Errorf("%s is neither found nor absent: %v, %v", s.Name, meters, absences)
 			}
 		}
-		check(t, power.Here(meters).Close())
+		must.Do(power.Here(meters).Close())
 	}
 }
 
@@ -170,7 +169,7 @@ func TestAMeterAskedForTwiceIsOne(t *testing.T) {
 	if err != nil || len(meters) != 5 || len(absences) != 1 || !absences[0].Asked {
 		t.Errorf("got %d meters, want 5; absent: %s; %v", len(meters), describe(absences), err)
 	}
-	check(t, power.Here(meters).Close())
+	must.Do(power.Here(meters).Close())
 }
 
 func TestFindEndsWithItsContext(t *testing.T) {
@@ -185,10 +184,9 @@ func TestFindEndsWithItsContext(t *testing.T) {
 // server returns the meters of a server with five zones and eight GPUs.
 func server(b *testing.B) []power.Meter {
 	b.Helper()
-	zones, err := unpack(b, "two-packages").open(raplSource())
-	check(b, err)
+	zones := must.Get(unpack(b, "two-packages").open(raplSource()))
 	gpus, err := openNVML((&fakeNVML{gpus: make([]fakeGPU, 8)}).nvml())
-	check(b, err)
+	must.Do(err)
 	return append(zones, gpus...)
 }
 
@@ -228,8 +226,7 @@ func emptyMachine(t testing.TB) machine { return machine{t, t.TempDir()} }
 // files in a Go module cannot have.)
 func unpack(t testing.TB, archive string) machine {
 	t.Helper()
-	a, err := txtar.ParseFile(filepath.Join("testdata", archive+".txtar"))
-	check(t, err)
+	a := must.Get(txtar.ParseFile(filepath.Join("testdata", archive+".txtar")))
 	m := emptyMachine(t)
 	for _, f := range a.Files {
 		m.write(f.Name, string(f.Data))
@@ -241,21 +238,21 @@ func unpack(t testing.TB, archive string) machine {
 func (m machine) path(name string) string {
 	m.t.Helper()
 	path := filepath.Join(m.root, name)
-	check(m.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(os.MkdirAll(filepath.Dir(path), 0o755))
 	return path
 }
 
 // write replaces the content of a file, also while it is open.
 func (m machine) write(name, text string) {
 	m.t.Helper()
-	check(m.t, os.WriteFile(m.path(name), []byte(text), 0o644))
+	must.Do(os.WriteFile(m.path(name), []byte(text), 0o644))
 }
 
 // open opens the meters of a source and closes them when the test ends.
 func (m machine) open(source Source) ([]power.Meter, error) {
 	m.t.Helper()
 	meters, err := source.Open(m.t.Context(), Request{Root: m.root})
-	m.t.Cleanup(func() { check(m.t, power.Here(meters).Close()) })
+	m.t.Cleanup(func() { must.Do(power.Here(meters).Close()) })
 	return meters, err
 }
 
@@ -275,24 +272,6 @@ func byName(meters []power.Meter) map[string]power.Meter {
 		all[m.Info().Name] = m
 	}
 	return all
-}
-
-// check ends the test with an error.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// report reports the texts that an error does not contain.
-func report(t *testing.T, err error, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !contains(err, text) {
-			t.Errorf("%q is not among the reasons: %v", text, err)
-		}
-	}
 }
 
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
