@@ -19,10 +19,8 @@ var long = flag.Bool("long", false, "run the simulations behind the table in doc
 // changes from one run to the next: noise of every search, outliers, and a factor common to all searches of a run.
 
 // committed reads a record of docs/results/runs.
-func committed(t *testing.T, name string) record.Result {
-	t.Helper()
-	r := must.Get(record.Load(filepath.Join("..", "docs", "results", "runs", name)))
-	return r
+func committed(name string) record.Result {
+	return must.Get(record.Load(filepath.Join("..", "docs", "results", "runs", name)))
 }
 
 // noisyMachine describes how a simulated machine disturbs searches.
@@ -75,9 +73,8 @@ func (m noisyMachine) found(t *testing.T, recorded record.Run, speed float64, re
 }
 
 // subjects are engines whose rates the simulations start from.
-func subjects(t *testing.T) map[string]record.Run {
-	t.Helper()
-	cpu, cuda := committed(t, "s16-22").Runs, committed(t, "h200").Runs
+func subjects() map[string]record.Run {
+	cpu, cuda := committed("s16-22").Runs, committed("h200").Runs
 	return map[string]record.Run{
 		"cpu, scale 18": cpu[2], "cpu, scale 20": cpu[4], "cuda, scale 26": cuda[2],
 	}
@@ -91,7 +88,7 @@ const pairs, minErrors, maxErrors = 200, 2, 21
 // run a side cannot tell that from a difference (docs/comparing.md says half of them), but repeats can.
 func TestVerdictsHaveTheirErrorRates(t *testing.T) {
 	scattered := noisyMachine{noise: 0.05, spikes: 0.02, runs: 0.02}
-	all := subjects(t)
+	all := subjects()
 	for _, c := range []struct {
 		subject   string
 		m         noisyMachine
@@ -126,7 +123,7 @@ func TestVerdictsHaveTheirErrorRates(t *testing.T) {
 // A slow-down of exactly the limit fails in 2.5 % of cases, a larger one nearly always, and none never.
 func TestSlowerThanHasItsErrorRate(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	subject, m := subjects(t)["cpu, scale 20"], noisyMachine{noise: 0.05, spikes: 0.02}
+	subject, m := subjects()["cpu, scale 20"], noisyMachine{noise: 0.05, spikes: 0.02}
 	failed := func(speed float64) (n int) {
 		for range pairs {
 			a, b := m.run(random, "a", subject, 1), m.run(random, "b", subject, speed)
@@ -144,7 +141,7 @@ func TestSlowerThanHasItsErrorRate(t *testing.T) {
 
 // A slow-down that is called detectable 19 times out of 20 is detected that often.
 func TestDetectableIsDetected(t *testing.T) {
-	subject := subjects(t)["cpu, scale 20"]
+	subject := subjects()["cpu, scale 20"]
 	random := rand.New(rand.NewPCG(5, 6))
 	m := noisyMachine{noise: 0.1, spikes: 0.02}
 	sum := 0.0
@@ -163,7 +160,7 @@ func TestPower(t *testing.T) {
 	if !*long {
 		t.Skip("a table for docs/comparing.md; -long makes it")
 	}
-	subject := subjects(t)["cpu, scale 20"]
+	subject := subjects()["cpu, scale 20"]
 	for _, repeats := range []int{1, 3, 6} {
 		last := pairs
 		for _, noise := range []float64{0.02, 0.05, 0.08, 0.12, 0.2, 0.4} {

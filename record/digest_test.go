@@ -19,13 +19,11 @@ import (
 	"github.com/tepsbench/teps/internal/must"
 )
 
-func edit(t *testing.T, path string, change func(string) string) {
-	t.Helper()
-	must.Do(os.WriteFile(path, []byte(change(read(t, path))), 0o666))
+func edit(path string, change func(string) string) {
+	must.Do(os.WriteFile(path, []byte(change(read(path))), 0o666))
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
+func read(path string) string {
 	data := must.Get(os.ReadFile(path))
 	return string(data)
 }
@@ -34,20 +32,20 @@ func read(t *testing.T, path string) string {
 func fourRoots(t *testing.T) *Store {
 	t.Helper()
 	s := newStore(t)
-	s.addRoots(t, 4)
-	s.append(t, Entry{Engine: "one", GraphID: six, End: &End{State: Complete}})
+	s.addRoots(4)
+	s.append(Entry{Engine: "one", GraphID: six, End: &End{State: Complete}})
 	return s
 }
 
 // finishedRun returns the directory of a run of four roots, with its result.
-func finishedRun(t *testing.T) string { return fourRoots(t).finish(t) }
+func finishedRun(t *testing.T) string { return fourRoots(t).finish() }
 
 // The lines of teps/2.0 have no digests: such a record can be read, but not resumed.
 func TestJournalWithoutDigestsIsNotResumed(t *testing.T) {
 	s := newStore(t)
-	s.addRoots(t, 2)
+	s.addRoots(2)
 	s.Close()
-	edit(t, journalOf(s), func(text string) string {
+	edit(journalOf(s), func(text string) string {
 		return regexp.MustCompile(`,"digest":"[0-9a-f]*"`).ReplaceAllString(text, "")
 	})
 	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 2 {
@@ -64,7 +62,7 @@ func TestDigestIsAsDocumented(t *testing.T) {
 	dir := finishedRun(t)
 	var files []string
 	for _, name := range []string{ManifestFile, JournalFile, ResultFile} {
-		files = append(files, read(t, filepath.Join(dir, name)))
+		files = append(files, read(filepath.Join(dir, name)))
 	}
 	text, _, _ := strings.Cut(files[2], ",\n  \"digest\": \"")
 	sum := sha256.Sum256([]byte(files[0] + files[1] + text))
@@ -85,7 +83,7 @@ func TestDigestIsAsDocumented(t *testing.T) {
 // A record that was edited is refused in a line: after its run, after a kill that left no result.json, and as its run
 // ends, when the searches are kept.
 func TestEditedRecordIsDetected(t *testing.T) {
-	other := read(t, filepath.Join(finishedRun(t), ResultFile))
+	other := read(filepath.Join(finishedRun(t), ResultFile))
 	half := func(s string) string { return s[:len(s)/2] }
 	changed := func(l []string) []string { l[6] = replace("c", "C")(l[6]); return l }
 	bare := func(l []string) []string { l[3] = l[3][:strings.Index(l[3], lineDigest)] + "}"; return l }
@@ -124,24 +122,24 @@ func TestEditedRecordIsDetected(t *testing.T) {
 				}
 			}
 			dir := finishedRun(t)
-			edit(t, filepath.Join(dir, c.file), c.change)
+			edit(filepath.Join(dir, c.file), c.change)
 			_, err := Load(dir)
 			check("finished", err, c.want)
 			if c.file == ResultFile {
 				return
 			}
 			if os.Remove(filepath.Join(dir, ResultFile)); c.want != byResult {
-				before := read(t, filepath.Join(dir, JournalFile))
+				before := read(filepath.Join(dir, JournalFile))
 				_, err = Load(dir)
 				check("killed", err, c.want)
 				_, err = Resume(dir, someSoftware, someMachine)
 				check("resumed", err, c.want)
-				if read(t, filepath.Join(dir, JournalFile)) != before {
+				if read(filepath.Join(dir, JournalFile)) != before {
 					t.Error("a resume changed the journal")
 				}
 			}
 			s := fourRoots(t)
-			edit(t, filepath.Join(s.Dir(), c.file), c.change)
+			edit(filepath.Join(s.Dir(), c.file), c.change)
 			r, err := s.Finish()
 			check("as it ends", err, "changed or damaged during the run: "+s.Dir())
 			check("as it ends", err, c.want)
@@ -186,13 +184,13 @@ func TestEditOfAnyByteIsDetected(t *testing.T) {
 
 func TestDigestCoversTheJournalOfEarlierSessions(t *testing.T) {
 	s := newStore(t)
-	s.addRoots(t, 2)
-	s.finish(t) // result.json is older than the journal from now on
-	edit(t, journalOf(s), func(text string) string { return text + `{"engine":"one","sca` })
+	s.addRoots(2)
+	s.finish() // result.json is older than the journal from now on
+	edit(journalOf(s), func(text string) string { return text + `{"engine":"one","sca` })
 	must.Fail(t, must.Err(s.Finish()), "has more lines than the run wrote")
 	resumed := must.Get(Resume(s.Dir(), someSoftware, someMachine))
 	defer resumed.Close()
-	resumed.append(t, rootEntry(2))
+	resumed.append(rootEntry(2))
 	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 || r.Checksummed() {
 		t.Errorf("during the resume: error %v, checksummed %v", err, r.Checksummed())
 	}
@@ -222,13 +220,13 @@ func TestSchemas(t *testing.T) {
 // Additions of a later minor version are ignored: members everywhere, and entries of new kinds.
 func TestAdditionsOfNewerVersionsAreIgnored(t *testing.T) {
 	s := newStore(t)
-	s.addRoots(t, 2)
+	s.addRoots(2)
 	s.Close()
-	edit(t, filepath.Join(s.Dir(), ManifestFile), func(text string) string {
+	edit(filepath.Join(s.Dir(), ManifestFile), func(text string) string {
 		text = strings.Replace(text, Schema, "teps/2.1", 1)
 		return strings.Replace(text, `"schema"`, `"added": {"a": 1}, "schema"`, 1)
 	})
-	edit(t, journalOf(s), func(string) string {
+	edit(journalOf(s), func(string) string {
 		return strings.Join([]string{
 			`{"session":{},"added":1}`,
 			`{"scale":6,"graph":{"recipe":{"scale":6,"edgefactor":16,"seed1":2,"seed2":3},"tuples":1024,"roots_found":9}}`,

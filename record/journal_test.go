@@ -49,15 +49,14 @@ func kernel1Entry(elapsed time.Duration) Entry {
 	}}
 }
 
-func replayed(t *testing.T, m Manifest, entries []Entry) Run {
-	t.Helper()
+func replayed(m Manifest, entries []Entry) Run {
 	r := must.Get(replay(m, entries))
 	return r.Runs[0]
 }
 
 func TestReplayOfOfficialRun(t *testing.T) {
 	m, entries := officialRun()
-	run := replayed(t, m, entries)
+	run := replayed(m, entries)
 	if run.State != Complete || !run.Valid || !run.Sound() || run.Sessions != 1 || run.Statistics.NBFS != 64 ||
 		run.Options["threads"] != "2" || !math.IsNaN(run.MeanDepth()) {
 		t.Errorf("got state %s, valid %v, %d sessions, options %v, mean depth %g", run.State, run.Valid, run.Sessions,
@@ -85,7 +84,7 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 		return text
 	}
 	m, entries := officialRun()
-	official := details(replayed(t, m, entries))
+	official := details(replayed(m, entries))
 	for name, c := range map[string]struct {
 		change       func(m *Manifest, entries []Entry)
 		rule, detail string
@@ -149,7 +148,7 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, entries := officialRun()
 			c.change(&m, entries)
-			run := replayed(t, m, entries)
+			run := replayed(m, entries)
 			violated := c.rule == ""
 			for _, check := range run.Compliance.Rules {
 				violated = violated || !check.Holds && strings.Contains(check.Rule, c.rule)
@@ -171,7 +170,7 @@ func TestReplayOfConfirmations(t *testing.T) {
 		entries[4+i].Root.ValidatedBy = "gpu"
 	}
 	confirm := Entry{Engine: "one", GraphID: six, Confirm: &Confirmation{Roots: []int{0, 63}, Time: 3}}
-	run := replayed(t, m, append(entries[:68:68], confirm, entries[68]))
+	run := replayed(m, append(entries[:68:68], confirm, entries[68]))
 	if !run.Compliance.Compliant || !run.Roots[0].Confirmed || run.Roots[1].Confirmed || !run.Roots[63].Confirmed ||
 		run.Roots[63].Validation != 1.5 {
 		t.Errorf("compliant %v, %+v", run.Compliance.Compliant, run.Roots[63])
@@ -262,7 +261,7 @@ func TestClockRules(t *testing.T) {
 		if c.loop != nil {
 			entries = append(entries, Entry{Engine: at.Engine, GraphID: at.GraphID, Clock: c.loop})
 		}
-		for _, rule := range replayed(t, m, entries).Compliance.Rules {
+		for _, rule := range replayed(m, entries).Compliance.Rules {
 			if slices.Contains([]string{searches, kernel1, confirmed, unknown, after}, rule.Rule) &&
 				rule.Holds != (rule.Rule != c.rule) {
 				t.Errorf("%s: %q: %v, %s", name, rule.Rule, rule.Holds, rule.Detail)
@@ -280,7 +279,7 @@ func TestReplayOfResumes(t *testing.T) {
 	failed := Entry{Engine: "one", GraphID: six, Energy: &EnergyRecord{Failure: "it died"}}
 	session := Entry{Session: &Session{}}
 	again := append(entries[:68:68], failed, end, session)
-	run := replayed(t, m, again)
+	run := replayed(m, again)
 	if run.State != Interrupted || run.Energy != nil {
 		t.Errorf("a resume must repeat a failed energy loop: got %s, %+v", run.State, run.Energy)
 	}
@@ -288,20 +287,20 @@ func TestReplayOfResumes(t *testing.T) {
 	again = append(again, entries[1], newer, kernel1Entry(2*time.Second), Entry{
 		Engine: "one", GraphID: six, Energy: &EnergyRecord{},
 	}, end)
-	run = replayed(t, m, again)
+	run = replayed(m, again)
 	if run.Sessions != 1 || run.Construction.Elapsed != time.Second || run.Rebuilt.Construction.Elapsed != 2*time.Second ||
 		!run.Compliance.Compliant || run.Description.Version != "1" {
 		t.Errorf("got %d sessions, construction %v, rebuilt %+v, version %s", run.Sessions, run.Construction.Elapsed,
 			run.Rebuilt, run.Description.Version)
 	}
-	if run = replayed(t, m, append(again, session)); run.State != Complete || run.Energy == nil {
+	if run = replayed(m, append(again, session)); run.State != Complete || run.Energy == nil {
 		t.Errorf("a resume must not repeat what is complete: got %s, %+v", run.State, run.Energy)
 	}
 
 	// Searches were missing, so kernel 1 ran twice.
 	died := Entry{Engine: "one", GraphID: six, End: &End{State: Failed, Failure: "it died"}}
 	again = append(append(entries[:41:41], died, session, entries[1], kernel1Entry(2*time.Second)), entries[41:]...)
-	run = replayed(t, m, again)
+	run = replayed(m, again)
 	if run.State != Complete || run.Failure != "" || run.Sessions != 2 || run.Construction.Elapsed != 2*time.Second ||
 		run.Compliance.Compliant {
 		t.Errorf("got %s %q, %d sessions, compliant %v", run.State, run.Failure, run.Sessions, run.Compliance.Compliant)
@@ -442,7 +441,7 @@ func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
 			}
 			entries = append(entries, e)
 		}
-		if got := replayed(t, Manifest{Plan: somePlan()}, entries).Unchecked; got != want {
+		if got := replayed(Manifest{Plan: somePlan()}, entries).Unchecked; got != want {
 			t.Errorf("%s: got %d, want %d", script, got, want)
 		}
 	}

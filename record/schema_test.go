@@ -9,18 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
-	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 )
 
@@ -29,181 +26,120 @@ const (
 	resultsFolder = "../docs/results"
 )
 
-// definition is a part of $defs, with the members that the tests use.
+// definition is a part of the schema, with the members that the tests use.
 type definition struct {
 	Ref                  string                `json:"$ref"`
-	Type                 any                   `json:"type"`
+	Type                 string                `json:"type"`
 	Description          string                `json:"description"`
 	Format               string                `json:"format"`
+	Enum                 []string              `json:"enum"`
 	Required             []string              `json:"required"`
 	Properties           map[string]definition `json:"properties"`
 	Items                *definition           `json:"items"`
 	AdditionalProperties any                   `json:"additionalProperties"`
+	Defs                 map[string]definition `json:"$defs"`
 }
 
-func definitions(t *testing.T) map[string]definition {
-	t.Helper()
-	data := must.Get(os.ReadFile(schemaFile))
-	var schema struct {
-		Defs map[string]definition `json:"$defs"`
-	}
-	must.Do(json.Unmarshal(data, &schema))
-	return schema.Defs
-}
-
-// TestSchemaMatchesTypes holds the schema and the Go types to each other. A new field needs a line in
-// docs/schema: the error says where and which.
+// TestSchemaMatchesTypes holds the schema and the Go types to each other: examples of the schema are read without a
+// member that is missing or not known, and are written as they were. A new field needs a line in docs/schema.
 func TestSchemaMatchesTypes(t *testing.T) {
-	defs := definitions(t)
-	seen := map[string]bool{}
-	var visit func(reflect.Type)
-	visit = func(structure reflect.Type) {
-		name := defName(structure)
-		if seen[name] {
-			return
-		}
-		seen[name] = true
-		def, ok := defs[name]
-		if !ok {
-			t.Errorf("%s: no $defs/%s in %s", structure, name, schemaFile)
-			return
-		}
+	var schema definition
+	must.Do(json.Unmarshal(must.Get(os.ReadFile(schemaFile)), &schema))
+	unused := maps.Clone(schema.Defs)
+	for name, def := range schema.Defs {
 		if def.AdditionalProperties != false || def.Description == "" {
 			t.Errorf("$defs/%s wants a description and \"additionalProperties\": false", name)
 		}
-		var fields, required []string
-		for _, f := range reflect.VisibleFields(structure) {
-			if f.Anonymous || !f.IsExported() {
-				continue
-			}
-			member, option, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if member == "-" {
-				continue
-			}
-			if member == "" {
-				t.Errorf("%s.%s has no name in JSON", structure, f.Name)
-				continue
-			}
-			fields = append(fields, member)
-			if option == "" {
-				required = append(required, member)
-			}
-			property, ok := def.Properties[member]
-			if !ok {
-				t.Errorf("%s.%s: $defs/%s has no property %q; add one with a description and its unit, such as\n%q: %s",
-					structure, f.Name, name, member, member, propertyOf(f.Type))
-				continue
-			}
-			if strings.HasPrefix(property.Ref, "#/$defs/manifest/properties/") { // result.json repeats run.json
-				if property.Ref != "#/$defs/manifest/properties/"+member {
-					t.Errorf("$defs/%s/properties/%s refers to %s", name, member, property.Ref)
-				}
-				continue
-			}
-			if property.Description == "" {
+		for member, property := range def.Properties {
+			if property.Description == "" && !strings.Contains(property.Ref, "/properties/") {
 				t.Errorf("$defs/%s/properties/%s has no description", name, member)
 			}
-			if want := propertyOf(f.Type); shape(property) != want {
-				t.Errorf("$defs/%s/properties/%s is %s, and the field is %s", name, member, shape(property), want)
+		}
+	}
+	for name, into := range map[string]any{"manifest": &Manifest{}, "entry": &Entry{}, "result": &Result{}} {
+		for _, full := range []bool{false, true} {
+			example := schema.example(definition{Ref: "#/$defs/" + name}, full, unused)
+			decoder := json.NewDecoder(bytes.NewReader(must.Get(json.Marshal(example))))
+			decoder.DisallowUnknownFields()
+			if err := decoder.Decode(into); err != nil {
+				t.Errorf("$defs/%s and its Go type: %v", name, err)
 			}
-			if inner := element(f.Type); isStructure(inner) {
-				visit(inner)
+			var again any
+			must.Do(json.Unmarshal(must.Get(json.Marshal(into)), &again))
+			if diff := cmp.Diff(example, again); diff != "" {
+				t.Errorf("$defs/%s, with all members: %v (-schema +Go type):\n%s", name, full, diff)
 			}
 		}
-		for _, member := range slices.Sorted(maps.Keys(def.Properties)) {
-			if !slices.Contains(fields, member) {
-				t.Errorf("$defs/%s has a property %q, but %s has no such field", name, member, structure)
-			}
-		}
-		if slices.Sort(required); !slices.Equal(required, slices.Sorted(slices.Values(def.Required))) {
-			t.Errorf("$defs/%s requires %v; without omitempty are %v", name, def.Required, required)
+		for _, field := range unset(name, reflect.ValueOf(into).Elem()) {
+			t.Errorf("%s has no property of its type in docs/schema; add one with a description and its unit", field)
 		}
 	}
-	for _, root := range []any{Manifest{}, Entry{}, Result{}} {
-		visit(reflect.TypeOf(root))
+	for name := range unused {
+		t.Errorf("$defs/%s has no Go type", name)
 	}
-	for name := range defs {
-		if !seen[name] {
-			t.Errorf("$defs/%s has no Go type", name)
+}
+
+// example is a value of a definition with every member, or with as few as possible and zeros in them. It removes the
+// definitions that it uses from unused.
+func (s definition) example(d definition, full bool, unused map[string]definition) any {
+	if d.Ref != "" { // #/$defs/NAME, or #/$defs/manifest/properties/NAME, because result.json repeats run.json
+		path := strings.Split(d.Ref, "/")
+		delete(unused, path[2])
+		if d = s.Defs[path[2]]; len(path) > 3 {
+			return s.example(d.Properties[path[4]], full, unused)
 		}
 	}
-}
-
-// defName is the name of a type in $defs: RootRecord is root_record, NUMANode numa_node.
-func defName(structure reflect.Type) string {
-	name := regexp.MustCompile(`([A-Z]+)([A-Z][a-z])|([a-z0-9])([A-Z])`).
-		ReplaceAllString(structure.Name(), "${1}${3}_${2}${4}")
-	return strings.ToLower(name)
-}
-
-func element(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
+	members, elements := map[string]any{}, []any{}
+	for name, property := range d.Properties {
+		if full || slices.Contains(d.Required, name) {
+			members[name] = s.example(property, full, unused)
+		}
 	}
-	return t
-}
-
-func isStructure(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]() && t != reflect.TypeFor[plugins.Count]()
-}
-
-// propertyOf describes a Go type in JSON, in the form of shape.
-func propertyOf(t reflect.Type) string {
+	if full && d.Type == "array" {
+		elements = append(elements, s.example(*d.Items, full, unused))
+	}
+	if values, ok := d.AdditionalProperties.(map[string]any); ok && full {
+		members["x"] = s.example(definition{Type: values["type"].(string)}, full, unused)
+	}
 	switch {
-	case t == reflect.TypeFor[time.Time]():
-		return "date-time"
-	case t == reflect.TypeFor[plugins.Count]():
-		return "integer"
-	case t == reflect.TypeFor[graph.Direction]():
-		return "string"
-	case isStructure(t):
-		return "#/$defs/" + defName(t)
+	case d.Format == "date-time":
+		return "2026-01-02T03:04:05Z"
+	case full && d.Enum != nil:
+		return d.Enum[len(d.Enum)-1]
+	case full:
+		return map[string]any{"object": members, "array": elements, "string": "x", "boolean": true, "integer": 1.0,
+			"number": 0.5}[d.Type]
 	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return propertyOf(t.Elem())
-	case reflect.Slice:
-		return "array of " + propertyOf(t.Elem())
-	case reflect.Map:
-		return "object of " + propertyOf(t.Elem())
-	case reflect.String:
-		return "string"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Float64:
-		return "number"
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return "integer"
-	}
-	return "unknown " + t.String()
+	return map[string]any{"object": members, "array": elements, "string": "", "boolean": false, "integer": 0.0,
+		"number": 0.0}[d.Type]
 }
 
-func shape(d definition) string {
+// unset names the fields of a value, and of the values in it, that do not have a value of the example.
+func unset(name string, v reflect.Value) (fields []string) {
 	switch {
-	case d.Ref != "":
-		return d.Ref
-	case d.Format != "":
-		return d.Format
-	case d.Type == "array" && d.Items != nil:
-		return "array of " + shape(*d.Items)
-	case d.Type == "object":
-		values, _ := d.AdditionalProperties.(map[string]any)
-		kind, _ := values["type"].(string)
-		return "object of " + kind
+	case v.IsZero() || v.Kind() == reflect.Float64 && v.Float() != 0.5:
+		return []string{name}
+	case v.Kind() == reflect.Pointer:
+		return unset(name, v.Elem())
+	case v.Kind() == reflect.Slice:
+		return unset(name, v.Index(0))
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() && field.Tag.Get("json") != "-" {
+				fields = append(fields, unset(name+"."+field.Name, v.Field(i))...)
+			}
+		}
 	}
-	kind, _ := d.Type.(string)
-	return kind
+	return fields
 }
 
 // compiled returns the schemas of the three kinds of files.
-func compiled(t *testing.T) map[string]*jsonschema.Schema {
-	t.Helper()
+func compiled() map[string]*jsonschema.Schema {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	all := map[string]*jsonschema.Schema{}
 	for file, def := range map[string]string{ManifestFile: "manifest", JournalFile: "entry", ResultFile: "result"} {
-		s := must.Get(c.Compile(schemaFile + "#/$defs/" + def))
-		all[file] = s
+		all[file] = must.Get(c.Compile(schemaFile + "#/$defs/" + def))
 	}
 	must.Get(c.Compile(schemaFile))
 	return all
@@ -237,7 +173,7 @@ func checkDirectory(t *testing.T, schemas map[string]*jsonschema.Schema, dir str
 
 // Records of earlier versions match the schema and are read.
 func TestCommittedRecordsAreRead(t *testing.T) {
-	schemas := compiled(t)
+	schemas := compiled()
 	folders := must.Get(Runs(resultsFolder))
 	values, searches, confirmed := 0, 0, 0
 	for _, dir := range folders {
@@ -267,9 +203,9 @@ func TestWrittenFilesMatchSchema(t *testing.T) {
 	s := must.Get(Create(t.TempDir(), m))
 	energy := tenSeconds(meteredAs("node on n1", "ipmi", power.Node, 100, 50))
 	energy.Meters[0].Meter.Host, energy.Meters[0].Clock = "n1", &power.Clock{Offset: -1, Drift: -1e-6, Error: 1}
-	s.append(t, entries[1:68]...)
-	s.append(t, Entry{Engine: "one", GraphID: six, Energy: energy}, entries[68])
-	if n := checkDirectory(t, compiled(t), s.finish(t)); n != 2+70 {
+	s.append(entries[1:68]...)
+	s.append(Entry{Engine: "one", GraphID: six, Energy: energy}, entries[68])
+	if n := checkDirectory(t, compiled(), s.finish()); n != 2+70 {
 		t.Errorf("%d values were validated, want run.json, result.json and a line for each of 70 entries", n)
 	}
 }

@@ -43,21 +43,19 @@ func newStore(t *testing.T) *Store {
 		NewManifest([]string{"teps", "run"}, somePlan(), someSoftware, someMachine)))
 	t.Cleanup(func() { s.Close() })
 	k := somePlan().Recipe(6)
-	s.append(t, Entry{GraphID: six, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64}})
+	s.append(Entry{GraphID: six, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64}})
 	return s
 }
 
-func (s *Store) append(t *testing.T, entries ...Entry) {
-	t.Helper()
+func (s *Store) append(entries ...Entry) {
 	for _, e := range entries {
 		must.Do(s.Append(e))
 	}
 }
 
-func (s *Store) addRoots(t *testing.T, n int) {
-	t.Helper()
+func (s *Store) addRoots(n int) {
 	for i := range n {
-		s.append(t, rootEntry(i))
+		s.append(rootEntry(i))
 	}
 }
 
@@ -67,8 +65,7 @@ func rootEntry(i int) Entry {
 }
 
 // finish writes the result, closes the store and returns its directory.
-func (s *Store) finish(t *testing.T) string {
-	t.Helper()
+func (s *Store) finish() string {
 	must.Get(s.Finish())
 	s.Close()
 	return s.Dir()
@@ -84,9 +81,9 @@ func TestTornLastLineIsDropped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
-			s.addRoots(t, 2)
+			s.addRoots(2)
 			s.Close()
-			edit(t, journalOf(s), func(text string) string { return text + tail })
+			edit(journalOf(s), func(text string) string { return text + tail })
 			r, err := Load(s.Dir())
 			if err != nil || len(r.Runs) != 2 || len(r.Runs[0].Roots) != 2 || r.Runs[0].Roots[1].Root != 11 ||
 				r.Runs[0].State != Interrupted || r.ID != s.Manifest().ID || r.Started != s.Manifest().Started {
@@ -99,7 +96,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 				`the last line of roots.jsonl is incomplete; its search is done again$`).MatchString(notes) {
 				t.Errorf("a resume says %q", notes)
 			}
-			resumed.append(t, rootEntry(2))
+			resumed.append(rootEntry(2))
 			if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 {
 				t.Fatalf("after the resume: %d roots, error %v", len(r.Runs[0].Roots), err)
 			}
@@ -143,7 +140,7 @@ func TestLoadRejectsDamagedRecordsInALine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
-			edit(t, filepath.Join(s.Dir(), c.file), func(string) string { return c.content })
+			edit(filepath.Join(s.Dir(), c.file), func(string) string { return c.content })
 			_, err := Load(s.Dir())
 			if text := fmt.Sprint(err); !strings.Contains(text, c.want) || len(text) > 1100 ||
 				strings.ContainsAny(text, "\n\u0085") {
@@ -166,7 +163,7 @@ func TestLoadRejectsDamagedRecordsInALine(t *testing.T) {
 
 func TestImpossibleEntriesHaveNoResult(t *testing.T) {
 	s := newStore(t)
-	s.append(t, Entry{Engine: "one", GraphID: six, Root: &RootRecord{Index: 5}})
+	s.append(Entry{Engine: "one", GraphID: six, Root: &RootRecord{Index: 5}})
 	_, err := s.Finish()
 	if _, missing := os.Stat(filepath.Join(s.Dir(), ResultFile)); err == nil || missing == nil ||
 		!strings.Contains(err.Error(), "line 3: root 5 where root 0 is expected; the lines before it are usable") {
@@ -242,8 +239,8 @@ func TestDiscard(t *testing.T) {
 
 func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	s := newStore(t)
-	s.addRoots(t, 2)
-	before := read(t, journalOf(s))
+	s.addRoots(2)
+	before := read(journalOf(s))
 	// A limit of the length of files, like a full disk, ends a write after some of its bytes.
 	var limit syscall.Rlimit
 	must.Do(syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
@@ -255,7 +252,7 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	if !errors.Is(err, ErrNotWritten) || !strings.Contains(err.Error(), "resume the run") {
 		t.Errorf("full disk: %v; want ErrNotWritten that says to resume", err)
 	}
-	if read(t, journalOf(s)) != before {
+	if read(journalOf(s)) != before {
 		t.Error("the journal changed")
 	}
 	if r, err := s.Result(); err != nil || len(r.Runs[0].Roots) != 2 {
@@ -268,7 +265,7 @@ func TestWriteFileReplacesWholeFiles(t *testing.T) {
 	path := filepath.Join(dir, "f")
 	for _, content := range []string{"one", "two, longer"} {
 		must.Do(WriteFile(path, []byte(content)))
-		if got := read(t, path); got != content {
+		if got := read(path); got != content {
 			t.Errorf("got %q, want %q", got, content)
 		}
 	}

@@ -21,7 +21,7 @@ func TestVariantsHaveOneLabelOnAllGraphs(t *testing.T) {
 		grid.Runs[0].GraphID, grid.Runs[0].Graph.Recipe.Scale = record.GraphID{Source: "grid2d:300"}, 0
 		records = append(records, scale, grid)
 	}
-	for _, row := range VariantTable(all(t, records...).Variants()).Rows {
+	for _, row := range VariantTable(all(records...).Variants()).Rows {
 		if row[0].Text != "cpu" || row[2].Text != "5/5" {
 			t.Errorf("the row is %v", row)
 		}
@@ -40,12 +40,12 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 		}
 		records = append(records, r)
 	}
-	drawn := all(t, records...).All
+	drawn := all(records...).All
 	if len(drawn) != 2 || drawn[0].Label != "cpu" || drawn[0].Rates().TEPS.Mean != 4.5e9 || drawn[1].Rates() != nil ||
 		drawn[1].Differs != "build ab12, hubs=0, threads=4" {
 		t.Errorf("drawn are %+v, want the median rate of cpu, and cpu #2", drawn)
 	}
-	if n := len(all(t, records[:8]...).All); n != 8 {
+	if n := len(all(records[:8]...).All); n != 8 {
 		t.Errorf("%d runs of 8 records are drawn", n)
 	}
 }
@@ -54,7 +54,7 @@ func TestManyRecordsAreShownByVariant(t *testing.T) {
 func TestVariantsOnOtherGraphsDoNotDiffer(t *testing.T) {
 	on := samples.Result([]string{"cpu"}, 16)
 	on.Runs[0].GraphID = record.GraphID{Source: "grid2d:1000"}
-	table := VariantTable(all(t, samples.Result([]string{"cpu"}, 16), on).Variants())
+	table := VariantTable(all(samples.Result([]string{"cpu"}, 16), on).Variants())
 	if last := table.Head[len(table.Head)-1].Text; len(table.Rows) != 2 || last == "what differs" {
 		t.Errorf("the table has %d rows and ends in %q", len(table.Rows), last)
 	}
@@ -98,8 +98,6 @@ func TestDisturbedSearches(t *testing.T) {
 }
 
 // all is a report of everything.
-func all(t *testing.T, records ...record.Result) Report {
-	t.Helper()
-	r := must.Get(New(nil, records...))
-	return r
+func all(records ...record.Result) Report {
+	return must.Get(New(nil, records...))
 }

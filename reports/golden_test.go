@@ -52,7 +52,7 @@ func TestModelIsAsItWas(t *testing.T) {
 		"several": samples.Several(), "unofficial": samples.Unofficial(), "detailed": {samples.Detailed()},
 		"sweep": samples.Sweep(), "faults": {faults, noResult, {}}, "metered": metered,
 	} {
-		r := all(t, records...)
+		r := all(records...)
 		var b strings.Builder
 		for i, result := range r.Results {
 			h := result.Headline()

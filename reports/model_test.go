@@ -116,7 +116,7 @@ func TestDevicePrefersTheMachineNameOfAProcessor(t *testing.T) {
 	r := samples.Result([]string{"distributed"}, 26)
 	r.Runs[0].Description.Devices = []plugins.Device{{Kind: "cpu", Name: "amd64", Units: 2}}
 	device := func(r record.Result) string {
-		result := all(t, r).Results[0]
+		result := all(r).Results[0]
 		return result.Runs[0].Device()
 	}
 	if got := device(r); got != r.Machine.CPU {

@@ -17,14 +17,12 @@ import (
 	"github.com/tepsbench/teps/internal/must"
 )
 
-func references(t *testing.T, names ...string) []Reference {
-	t.Helper()
-	all := must.Get(References(names...))
-	return all
+func references(names ...string) []Reference {
+	return must.Get(References(names...))
 }
 
 func TestEveryReferenceNamesThePlaceOfItsNumbers(t *testing.T) {
-	all := references(t, "all")
+	all := references("all")
 	if len(all) < 5 {
 		t.Fatalf("%d references, want at least 5", len(all))
 	}
@@ -108,7 +106,7 @@ func TestReferencesHaveThePublishedNumbers(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range references(t, "all") {
+	for _, r := range references("all") {
 		for _, row := range r.Rows {
 			got = append(got, plain(transcribed(row)))
 		}
@@ -125,7 +123,7 @@ func TestUnknownReferenceIsRejectedWithTheKnownOnes(t *testing.T) {
 		!strings.Contains(err.Error(), "all") {
 		t.Errorf("got %v", err)
 	}
-	if got := references(t, "habr-2014", "bisson-2014", "habr-2014"); len(got) != 2 || got[0].Name != "habr-2014" {
+	if got := references("habr-2014", "bisson-2014", "habr-2014"); len(got) != 2 || got[0].Name != "habr-2014" {
 		t.Errorf("got %d references", len(got))
 	}
 }

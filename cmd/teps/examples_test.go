@@ -27,8 +27,8 @@ func TestExamplesInHelpWork(t *testing.T) {
 	library := compileLibrary(t, `#include "../../examples/openmp/mine.c"`, "-fopenmp")
 	work := t.TempDir()
 	t.Chdir(work)
-	writeProgram(t, "teps-engine-mine", "exec "+self+" serve-engine cpu\n")
-	writeProgram(t, "meter.sh", steady)
+	writeProgram("teps-engine-mine", "exec "+self+" serve-engine cpu\n")
+	writeProgram("meter.sh", steady)
 	for name, text := range map[string]string{
 		"mesh.txt":     "3 2\n2 3\n1\n1\n",
 		"nightly.yaml": "engine: cpu\nroots: 2\n",
@@ -44,7 +44,7 @@ func TestExamplesInHelpWork(t *testing.T) {
 	}
 	for i, dir := range strings.Fields("results/b results/c results/before results/after results/main results/change " +
 		"docs/results/c before1 before2 before3 after1 after2 after3") {
-		copyRun(t, "results/a", dir, i)
+		copyRun("results/a", dir, i)
 	}
 	for _, c := range commands(rootCommand(builtins())) {
 		if c.Example == "" {
@@ -73,8 +73,7 @@ func TestExamplesInHelpWork(t *testing.T) {
 }
 
 // copyRun makes a record of another run out of a record; copies of one run are not compared.
-func copyRun(t *testing.T, from, to string, number int) {
-	t.Helper()
+func copyRun(from, to string, number int) {
 	plan, err := os.ReadFile(filepath.Join(from, record.ManifestFile))
 	journal, missing := os.ReadFile(filepath.Join(from, record.JournalFile))
 	must.Do(err, missing, os.MkdirAll(to, 0o777))

@@ -123,7 +123,7 @@ func TestFaultsOfLibrariesAreReportedInALine(t *testing.T) {
 			t.Errorf("%s is left: %q", process, line)
 		}
 	}
-	for _, run := range loaded(t, dir).Runs {
+	for _, run := range loaded(dir).Runs {
 		want := faults[run.Engine.Name]
 		lines := regexp.MustCompile(`(?m)^teps: scale 10: `+run.Engine.Name+`: .*`).FindAllString(stderr.String(), -1)
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, " is repeated, because ") })
@@ -173,7 +173,7 @@ func TestGraphBLASAsAnEngineConforms(t *testing.T) {
 func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 	t.Parallel()
 	meter := filepath.Join(t.TempDir(), "meter")
-	writeProgram(t, meter, steady)
+	writeProgram(meter, steady)
 	for kind, args := range map[string]func(t *testing.T) (args []string, path string){
 		"file": func(t *testing.T) ([]string, string) {
 			graph := filepath.Join(t.TempDir(), "grid.el")
@@ -203,7 +203,7 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 			cmd.Env = append(cmd.Env, "PATH="+path+":"+os.Getenv("PATH"))
 			out := succeed(t, cmd)
 			nothingLeft(t, temp)
-			e := loaded(t, dir).Runs[0].Energy
+			e := loaded(dir).Runs[0].Energy
 			if e == nil || e.Failed() || e.Loop == nil || e.Loop.Kind != record.LoopByRepeat || e.After.Valid != 4 {
 				t.Fatalf("energy %+v\n%s", e, out)
 			}

@@ -50,8 +50,7 @@ func inShell(command string, cmd *exec.Cmd) {
 // writeProgram writes a script that can be started at once. No other process is started at the same time: until it
 // runs its own program, it would keep the script open for writing, and the kernel does not start such a file (ETXTBSY,
 // https://go.dev/issue/22315).
-func writeProgram(t *testing.T, path, text string) {
-	t.Helper()
+func writeProgram(path, text string) {
 	syscall.ForkLock.RLock()
 	err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o777)
 	syscall.ForkLock.RUnlock()
@@ -94,10 +93,8 @@ func succeed(t *testing.T, cmd *exec.Cmd) []byte {
 }
 
 // loaded returns the record in a folder.
-func loaded(t *testing.T, dir string) record.Result {
-	t.Helper()
-	r := must.Get(record.Load(dir))
-	return r
+func loaded(dir string) record.Result {
+	return must.Get(record.Load(dir))
 }
 
 // waitFor polls until f holds.
@@ -143,11 +140,11 @@ func TestKilledRunLeavesNothingAndResumes(t *testing.T) {
 	waitForEnd(t, engines)
 	nothingLeft(t, temp)
 
-	before := loaded(t, dir)
+	before := loaded(dir)
 	again, temp := teps(t, "run", "--resume", dir)
 	succeed(t, again)
 	nothingLeft(t, temp)
-	after := loaded(t, dir)
+	after := loaded(dir)
 	run, unchecked := after.Runs[0], len(before.Runs[0].Roots)
 	if !run.Valid || len(run.Roots) != 600 || run.Unchecked != unchecked || run.Compliance.Compliant {
 		t.Errorf("after the resume: %s, %d roots, %d unchecked", run.State, len(run.Roots), run.Unchecked)
@@ -190,7 +187,7 @@ func TestSignalsEndARunInOrderUnlessIgnored(t *testing.T) {
 		}
 		waitForEnd(t, engines)
 		nothingLeft(t, temp)
-		run, hint := loaded(t, dir).Runs[0], "continue with: teps run --resume "+dir
+		run, hint := loaded(dir).Runs[0], "continue with: teps run --resume "+dir
 		if (run.State == record.Interrupted) != (code == exitInterrupted) || len(run.Roots) < 20 || run.Statistics == nil ||
 			strings.Contains(stderr.String(), hint) != (code == exitInterrupted) {
 			t.Errorf("%q ignored: state %s, %d roots:\n%s", ignored, run.State, len(run.Roots), &stderr)
@@ -207,7 +204,7 @@ func TestSignalsEndARunInOrderUnlessIgnored(t *testing.T) {
 func TestSignalsEndCommandsThatWait(t *testing.T) {
 	t.Parallel()
 	asleep := filepath.Join(t.TempDir(), "teps-engine-asleep")
-	writeProgram(t, asleep, "exec sleep 1000\n")
+	writeProgram(asleep, "exec sleep 1000\n")
 	for s, args := range map[syscall.Signal][][]string{
 		syscall.SIGTERM: {{"engines", asleep}, {"generate", "--scale", "30"}},
 		syscall.SIGINT:  {{"conform", asleep}, {"report", "../../docs/results/runs/s16-22", "--format", "csv"}},
@@ -269,7 +266,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", cmd.ProcessState.ExitCode(), out)
 	}
 	nothingLeft(t, temp)
-	if n := len(loaded(t, dir).Runs[0].Roots); n == 0 || n == 4000 {
+	if n := len(loaded(dir).Runs[0].Roots); n == 0 || n == 4000 {
 		t.Errorf("%d roots kept", n)
 	}
 }

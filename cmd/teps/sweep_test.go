@@ -27,15 +27,14 @@ var long = flag.Bool("long", false, "long tests: 20 kills of a sweep, all cases 
 
 // recordsIn describes every run of a store, without times: every measurement of a job repeats the rest. A store holds
 // only runs and its lock.
-func recordsIn(t *testing.T, store string) map[string]string {
-	t.Helper()
+func recordsIn(store string) map[string]string {
 	list := must.Get(os.ReadDir(store))
 	all := map[string]string{}
 	for _, f := range list {
 		if f.Name() == ".lock" {
 			continue
 		}
-		run := loaded(t, filepath.Join(store, f.Name())).Runs[0]
+		run := loaded(filepath.Join(store, f.Name())).Runs[0]
 		text := fmt.Sprintf("%s, valid %v, sessions %d: ", run.State, run.Valid, run.Sessions)
 		for _, root := range run.Roots {
 			text += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ",
@@ -110,7 +109,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	last.Env = append(last.Env, "TMPDIR="+temp)
 	succeed(t, last)
 	nothingLeft(t, temp)
-	got, want := recordsIn(t, store), recordsIn(t, undisturbed)
+	got, want := recordsIn(store), recordsIn(undisturbed)
 	if diff := cmp.Diff(want, got); diff != "" || len(want) != 6*repeats {
 		t.Errorf("%d records; undisturbed (-) and killed (+): %s", len(want), diff)
 	}

@@ -24,15 +24,15 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 	dir := t.TempDir()
 	r := samples.Metered()
 	r.Runs = []record.Run{r.Runs[0], r.Runs[3]} // of each engine
-	must.Do(WriteAll(dir, reportOf(t, r)))
+	must.Do(WriteAll(dir, reportOf(r)))
 	var table bytes.Buffer
-	must.Do(text.Table(&table, reportOf(t, r).Results[0], 0, false))
+	must.Do(text.Table(&table, reportOf(r).Results[0], 0, false))
 	files := must.Get(filepath.Glob(filepath.Join(dir, "*")))
 	allowed := regexp.MustCompile(`no system power|not system power|not the system|power of the whole system|` +
 		`meter of the whole system|component power, not the system's`)
 	mention := regexp.MustCompile(`(?i)system power|the system|<td>system<|system:`)
 	for _, path := range files {
-		for i, line := range strings.Split(data(t, path), "\n") {
+		for i, line := range strings.Split(data(path), "\n") {
 			if rest := allowed.ReplaceAllString(line, ""); mention.MatchString(rest) &&
 				!strings.Contains(strings.ToLower(rest), "operating system") && !strings.HasPrefix(rest, "System: ") {
 				t.Errorf("%s:%d: %.200s", filepath.Base(path), i+1, rest)
@@ -43,7 +43,7 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 		!regexp.MustCompile(`\d package\b`).MatchString(table.String()) {
 		t.Errorf("table:\n%s", &table)
 	}
-	blocks := strings.Split(data(t, filepath.Join(dir, "submission.txt")), "\n\n")
+	blocks := strings.Split(data(filepath.Join(dir, "submission.txt")), "\n\n")
 	if len(blocks) != len(r.Runs) {
 		t.Errorf("%d blocks for %d runs", len(blocks), len(r.Runs))
 	}
@@ -67,8 +67,8 @@ func TestDamagedEnergyRecordIsNotShown(t *testing.T) {
 		e.Meters = []record.Metered{e.Meters[0]}
 		e.Meters[0].Curve = record.Curve{At: []time.Duration{0, 1, 1}, Joules: []float64{x, 1, x}}
 		broken.Runs[0].Energy = &e
-		for _, f := range parts.Figures(reportOf(t, broken)) {
-			if _, svg := drawn(t, f); notANumber.Match(svg) {
+		for _, f := range parts.Figures(reportOf(broken)) {
+			if _, svg := drawn(f); notANumber.Match(svg) {
 				t.Errorf("%g: %s contains an invalid number", x, f.Name)
 			}
 		}

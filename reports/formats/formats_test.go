@@ -102,7 +102,7 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 	for name, r := range partial() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := reportOf(t, r)
+			report := reportOf(r)
 			for _, f := range All() {
 				var b bytes.Buffer
 				must.Do(f.Write(&b, report))
@@ -118,7 +118,7 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 				}
 			}
 			for _, f := range parts.Figures(report) {
-				p, svg := drawn(t, f)
+				p, svg := drawn(f)
 				wellFormed(t, f.Name, svg)
 				if pdf, err := p.Draw(".pdf", f); err != nil || len(pdf) < 1000 {
 					t.Errorf("%s.pdf has %d bytes: %v", f.Name, len(pdf), err)
@@ -129,22 +129,18 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 }
 
 // reportOf makes a report of records.
-func reportOf(t testing.TB, records ...record.Result) reports.Report {
-	t.Helper()
-	r := must.Get(reports.New(nil, records...))
-	return r
+func reportOf(records ...record.Result) reports.Report {
+	return must.Get(reports.New(nil, records...))
 }
 
 // drawn is a figure as SVG.
-func drawn(t *testing.T, f reports.Figure) (plot.Plotter, []byte) {
-	t.Helper()
+func drawn(f reports.Figure) (plot.Plotter, []byte) {
 	p := must.Get(plot.New())
 	svg := must.Get(p.Draw(".svg", f))
 	return p, svg
 }
 
-func data(t *testing.T, path string) string {
-	t.Helper()
+func data(path string) string {
 	out := must.Get(os.ReadFile(path))
 	return string(out)
 }
@@ -234,7 +230,7 @@ func TestWriteAllLeavesNoPartOfAFile(t *testing.T) {
 	// The file cannot replace a directory, so the rename fails and the temporary file is removed.
 	blocked := filepath.Join(dir, "graph500.txt")
 	must.Do(os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
-	err := WriteAll(dir, reportOf(t, samples.Result([]string{"cpu"}, 16)))
+	err := WriteAll(dir, reportOf(samples.Result([]string{"cpu"}, 16)))
 	if err == nil || !strings.Contains(err.Error(), "graph500.txt") || !strings.HasPrefix(err.Error(), "reports: ") {
 		t.Errorf("got %v", err)
 	}
@@ -242,7 +238,7 @@ func TestWriteAllLeavesNoPartOfAFile(t *testing.T) {
 	if len(entries) != 1 {
 		t.Errorf("%d files are left, want the folder alone", len(entries))
 	}
-	if err := WriteAll(filepath.Join(dir, "absent"), reportOf(t, samples.Result(nil))); !errors.Is(err, fs.ErrNotExist) {
+	if err := WriteAll(filepath.Join(dir, "absent"), reportOf(samples.Result(nil))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there gave %v", err)
 	}
 }
@@ -256,10 +252,10 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		var b strings.Builder
-		if err := f.Write(&b, reportOf(t, r, r)); err != nil || b.Len() == 0 {
+		if err := f.Write(&b, reportOf(r, r)); err != nil || b.Len() == 0 {
 			t.Errorf("%s: %d bytes, %v", f.Name, b.Len(), err)
 		}
-		if err := f.Write(full{}, reportOf(t, r, r)); !errors.Is(err, errFull) {
+		if err := f.Write(full{}, reportOf(r, r)); !errors.Is(err, errFull) {
 			t.Errorf("%s to a full disk: %v", f.Name, err)
 		}
 	}
@@ -285,7 +281,7 @@ func TestANewFormatIsOneLine(t *testing.T) {
 		}})
 	f := must.Get(ByName(formats, "count"))
 	var b strings.Builder
-	if err := f.Write(&b, reportOf(t, samples.Result([]string{"cpu"}, 16, 17))); err != nil || b.String() != "2 runs" {
+	if err := f.Write(&b, reportOf(samples.Result([]string{"cpu"}, 16, 17))); err != nil || b.String() != "2 runs" {
 		t.Errorf("got %q, %v", &b, err)
 	}
 }
@@ -294,11 +290,11 @@ func TestANewFormatIsOneLine(t *testing.T) {
 func TestANewPlotIsOneLine(t *testing.T) {
 	record := samples.Ranked()
 	record.Runs = append(record.Runs, samples.WithMeters(samples.Run("metered", 1, 16, 8), power.GPU))
-	r, dir := reportOf(t, record), t.TempDir()
+	r, dir := reportOf(record), t.TempDir()
 	must.Do(WriteAll(dir, r))
 	var markdown strings.Builder
 	must.Do(text.Markdown(&markdown, r))
-	page := data(t, filepath.Join(dir, "report.html"))
+	page := data(filepath.Join(dir, "report.html"))
 	for _, plot := range parts.All() {
 		part := plot(r.All, nil)
 		if !strings.Contains(page, "<h3>"+part.Title+"</h3>") || !strings.Contains(markdown.String(), "### "+part.Title) {

@@ -172,11 +172,11 @@ func TestPagesOfManyRunsInABrowser(t *testing.T) {
 	}
 	for name, results := range map[string][]record.Result{
 		"30 records": sweepOf(10), "page-sweep-1280-light.png": sweepOf(11), "30 engines": many,
-		"30 runs": {samples.Result(names, 16)}, "committed": committed(t),
+		"30 runs": {samples.Result(names, 16)}, "committed": committed(),
 		"page-store-1280-light.png": samples.Store(4, 1, 1, 1.12, 0.95, 0.95),
 	} {
 		b := openBrowser(t)
-		text := page(t, results...)
+		text := page(results...)
 		b.show(write(t, text), 1280, "light")
 		height, err := strconv.Atoi(b.ask("document.documentElement.scrollHeight"))
 		if name != "committed" && (err != nil || height > 6000 || len(text) > 3e6) {
@@ -196,8 +196,7 @@ func TestPagesOfManyRunsInABrowser(t *testing.T) {
 }
 
 // committed returns the records in docs/results/runs.
-func committed(t *testing.T) (all []record.Result) {
-	t.Helper()
+func committed() (all []record.Result) {
 	runs := must.Get(record.Runs("../../docs/results/runs"))
 	for _, run := range runs {
 		r := must.Get(record.Load(run))
@@ -225,7 +224,7 @@ func TestPageInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	references := must.Get(reports.References("kolganov-2018"))
 	r := must.Get(record.Load(*pageOf))
-	path := write(t, pageWith(t, references, r))
+	path := write(t, pageWith(references, r))
 	grounds := map[string]string{}
 	for _, width := range []int{1280, 900, 480, 390} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -305,7 +304,7 @@ func (b *browser) point(element string, click bool) {
 func TestScriptOfThePageInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	result := samples.Result([]string{"cpu", "distributed"}, 16, 17)
-	path := write(t, page(t, result))
+	path := write(t, page(result))
 	want := func(what, expression, want string) {
 		t.Helper()
 		if got := b.ask(expression); got != want {
@@ -356,7 +355,7 @@ func TestComparingRowsInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	results := samples.Store(1, 1, 1.5)
 	results[0].Runs = append(results[0].Runs, samples.Run("cpu", 0, 17, 64)) // on a graph that the other record lacks
-	b.show(write(t, page(t, results...)), 390, "dark")
+	b.show(write(t, page(results...)), 390, "dark")
 	const rows = "[...document.querySelectorAll('tr[data-ratios]')]"
 	ratio := func(engine string) string {
 		return b.ask(rows + ".filter(r => r.dataset.engine === '" + engine + "' && r.dataset.graph === '18').map(r => " +
@@ -425,7 +424,7 @@ func TestPageOfTwoMachinesInABrowser(t *testing.T) {
 	engines := []string{"cpu", "distributed-2d", "distributed-1d-dest"}
 	one, other := samples.Result(engines, 18), samples.Result(engines, 18)
 	other.ID, other.Machine.Hostname = "other", "node18"
-	path := write(t, page(t, one, other))
+	path := write(t, page(one, other))
 	b.show(path, 1280, "light")
 	const figures = "[...document.querySelectorAll('figure')].slice(0, 2).map(e => e.getBoundingClientRect())"
 	if got := b.ask(figures + ".every(r => r.top < 500 && r.width > 500)"); got != "true" {

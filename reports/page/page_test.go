@@ -19,13 +19,11 @@ import (
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
-func page(t *testing.T, results ...record.Result) string {
-	t.Helper()
-	return pageWith(t, nil, results...)
+func page(results ...record.Result) string {
+	return pageWith(nil, results...)
 }
 
-func pageWith(t *testing.T, references []reports.Reference, results ...record.Result) string {
-	t.Helper()
+func pageWith(references []reports.Reference, results ...record.Result) string {
 	r := must.Get(reports.New(references, results...))
 	var b strings.Builder
 	must.Do(Write(&b, r))
@@ -39,7 +37,7 @@ func TestPageBeginsWithTheEngineThatIsWrong(t *testing.T) {
 		r.Runs[i].Statistics.TEPS.Mean = teps
 	}
 	r.Runs[2].Roots[0].Rule, r.Runs[2].Roots[0].Violation, r.Runs[2].Valid = 5, "no such edge", false
-	got := page(t, r)
+	got := page(r)
 	wrong := strings.Index(got, `<span class="badge bad">INVALID</span> liar at scale 16: 1 of 64 searches failed`)
 	rate := strings.Index(got, `<span class="rate">2.500</span> GTEPS`)
 	if wrong < 0 || rate < wrong || strings.Contains(got, "77.00") {
@@ -65,7 +63,7 @@ func TestPageShowsCompliantOnlyIfAllRulesAreKept(t *testing.T) {
 	} {
 		r := samples.Result([]string{"cpu"}, 16)
 		spoil(&r.Runs[0])
-		got := page(t, r)
+		got := page(r)
 		if strings.Contains(strings.ToLower(got), "compliant") != (name == "a compliant run") {
 			t.Errorf("whether %s is compliant is wrong", name)
 		}
@@ -83,7 +81,7 @@ func TestPageShowsSeveralResultsSideBySide(t *testing.T) {
 		b.Runs[0].Roots[i].Time /= 2
 	}
 	b.Runs[0].Statistics = record.Summarize(b.Runs[0].Roots)
-	got := page(t, a, b)
+	got := page(a, b)
 	for _, want := range []string{
 		"<h2>node18 [2] is 2.00 times faster than node17 [1] (ratio 2.000, 2.000 to 2.000).</h2>",
 		"The fastest: at scale 16, cpu [2] has", "on node18; at scale 17, cpu [1] has", "cpu [1]", "cpu [2]",
@@ -166,12 +164,12 @@ func TestPageFoldsManyRecords(t *testing.T) {
 	records := sweepOf(1)
 	records[1].Runs = append(records[1].Runs, samples.Run("wrong", 0, 16, 64))
 	records[1].Runs[1].Roots[0].Rule = 5
-	got := page(t, records...)
+	got := page(records...)
 	if n := strings.Count(got, "<article class=\"one folded\">\n<details><summary><b>["); n != 3 ||
 		!strings.Contains(got, `<b>[2] 20.00 GTEPS</b> <span class="badge bad">INVALID</span>`) {
 		t.Errorf("%d of 3 records are folded, or a line does not say INVALID", n)
 	}
-	if strings.Contains(page(t, records[:2]...), `class="one folded"`) {
+	if strings.Contains(page(records[:2]...), `class="one folded"`) {
 		t.Error("two records are folded")
 	}
 }
@@ -204,7 +202,7 @@ func safePage(t *testing.T, page []byte) {
 func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 25, 26)
 	references := must.Get(reports.References("all"))
-	without, with := page(t, r), pageWith(t, references, r)
+	without, with := page(r), pageWith(references, r)
 	safePage(t, []byte(with))
 	for _, word := range []string{"Kolganov", "Tesla P100", "not measured here"} {
 		if strings.Contains(without, word) {
@@ -229,7 +227,7 @@ func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
 // Runs whose power could not be read have a table that says why, and no figure.
 func TestPageShowsEnergyWithAndWithoutFigures(t *testing.T) {
 	r := samples.Metered(power.Node)
-	got := page(t, r)
+	got := page(r)
 	for _, want := range []string{"<h3>Energy: search rate per watt</h3>", "<h4>Meters</h4>",
 		">mteps-per-watt</code>"} {
 		if !strings.Contains(got, want) {
@@ -240,7 +238,7 @@ func TestPageShowsEnergyWithAndWithoutFigures(t *testing.T) {
 		r.Runs[i].Energy = &record.EnergyRecord{Failure: "the loop was interrupted"}
 		r.Runs[i].Compliance.Power = "not measured: the loop was interrupted"
 	}
-	if got := page(t, r); !strings.Contains(got, "not measured: the loop was interrupted") || strings.Contains(got,
+	if got := page(r); !strings.Contains(got, "not measured: the loop was interrupted") || strings.Contains(got,
 		"mteps-per-watt") {
 		t.Error("a page about runs without figures of power does not say why, or draws some")
 	}
@@ -262,7 +260,7 @@ func sweepOf(n int) (all []record.Result) {
 
 // A page of many records begins with a line for each variant; the records themselves are folded.
 func TestPageOfASweepHasALineForEachVariant(t *testing.T) {
-	got := page(t, sweepOf(10)...)
+	got := page(sweepOf(10)...)
 	table := got[strings.Index(got, "<tbody>"):strings.Index(got, "</tbody>")]
 	if n := strings.Count(table, "<tr"); n != 3 || !strings.Contains(table, "10/10") {
 		t.Errorf("the first table has %d rows, want one for each variant:\n%s", n, table)

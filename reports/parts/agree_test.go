@@ -82,7 +82,7 @@ func TestFiguresAndTablesAgree(t *testing.T) {
 					c.records[0].Runs[k].Roots[0].Rule = 3
 				}
 			}
-			r := all(t, c.records...)
+			r := all(c.records...)
 			want := slices.Sorted(slices.Values(c.want))
 			same := func(where string, got []string) {
 				t.Helper()

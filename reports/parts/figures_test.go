@@ -19,7 +19,7 @@ import (
 func TestInvalidRunIsNotDrawn(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)
 	r.Runs[0].Roots[0].Rule, r.Runs[0].Roots[0].Violation = 1, "a cycle"
-	if got := Figures(all(t, r)); len(got) != 0 {
+	if got := Figures(all(r)); len(got) != 0 {
 		t.Errorf("%d figures of an invalid run", len(got))
 	}
 }
@@ -27,9 +27,9 @@ func TestInvalidRunIsNotDrawn(t *testing.T) {
 func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
 	r := samples.Result([]string{"first", "second"}, 16)
 	rated := func(run reports.Summary) bool { return run.Rates() != nil }
-	both := seriesOf(all(t, r).All, rated)
+	both := seriesOf(all(r).All, rated)
 	r.Runs[0].Statistics = nil
-	alone := seriesOf(all(t, r).All, rated)
+	alone := seriesOf(all(r).All, rated)
 	if len(both) != 2 || len(alone) != 1 {
 		t.Fatalf("%d and %d series", len(both), len(alone))
 	}
@@ -40,12 +40,12 @@ func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
 
 func TestEnginesWithEqualCleanNamesGetNumbers(t *testing.T) {
 	r := samples.Result([]string{"a\x00b", "a b"}, 16, 17)
-	got := all(t, r).All
+	got := all(r).All
 	if got[0].Label != "a b" || got[1].Label != "a b" || got[2].Label != "a b #2" || got[3].Label != "a b #2" {
 		t.Errorf("labels are %q %q %q %q", got[0].Label, got[1].Label, got[2].Label, got[3].Label)
 	}
 	for _, name := range []string{"levels-a-b-s17", "levels-a-b-s17-2"} {
-		if _, err := Figure(all(t, r), name); err != nil {
+		if _, err := Figure(all(r), name); err != nil {
 			t.Error(err)
 		}
 	}
@@ -83,12 +83,12 @@ func TestScaleAxisLabelsSomeOfManyScales(t *testing.T) {
 func TestVariantsWithLongNamesHaveDifferentLabels(t *testing.T) {
 	const one, two = "cpu:adjacency=packed:alpha=15:latency=csr", "cpu:adjacency=plain:alpha=15:latency=csr"
 	r := samples.Result([]string{one, two}, 16)
-	for _, label := range []string{all(t, r).All[0].Label, all(t, r, r).All[0].Label} {
+	for _, label := range []string{all(r).All[0].Label, all(r, r).All[0].Label} {
 		if !strings.Contains(label, "packed") || strings.Contains(label, "#") {
 			t.Errorf("the label of %s is %s", one, label)
 		}
 	}
-	f := must.Get(Figure(all(t, r), "directions"))
+	f := must.Get(Figure(all(r), "directions"))
 	if names := f.Panels[0].Y.Ticks; names[0].Label == names[1].Label {
 		t.Errorf("both rows are %s", names[0].Label)
 	}
@@ -97,7 +97,7 @@ func TestVariantsWithLongNamesHaveDifferentLabels(t *testing.T) {
 func TestLabelsOfAnyLengthFitFiguresAndFileNames(t *testing.T) {
 	long := strings.Repeat("engine", 1000)
 	r := samples.Result([]string{long + "1", long + "2"}, 16)
-	got := all(t, r).All
+	got := all(r).All
 	if got[0].Label == got[1].Label {
 		t.Errorf("both engines are %s", got[0].Label)
 	}
@@ -106,7 +106,7 @@ func TestLabelsOfAnyLengthFitFiguresAndFileNames(t *testing.T) {
 			t.Errorf("a label has %d columns: %s", n, run.Label)
 		}
 	}
-	for _, f := range Figures(all(t, r)) {
+	for _, f := range Figures(all(r)) {
 		if len(f.Name) > 80 || len(f.Title) > 200 {
 			t.Errorf("the figure %s has a title of %d letters", f.Name, len(f.Title))
 		}
@@ -143,11 +143,11 @@ func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 }
 
 func TestUnknownFigureIsRejectedWithTheKnownOnes(t *testing.T) {
-	if _, err := Figure(all(t, samples.Result([]string{"cpu"}, 16)), "rates"); err == nil ||
+	if _, err := Figure(all(samples.Result([]string{"cpu"}, 16)), "rates"); err == nil ||
 		!strings.Contains(err.Error(), `no figure "rates"; they have gteps-over-scale, roots`) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Figure(all(t, record.Result{}), "rates"); err == nil || !strings.Contains(err.Error(),
+	if _, err := Figure(all(record.Result{}), "rates"); err == nil || !strings.Contains(err.Error(),
 		"nothing to draw") {
 		t.Errorf("without runs: %v", err)
 	}
@@ -165,13 +165,13 @@ func TestLevelsThatDoNotFitAreLeftOut(t *testing.T) {
 		"negative":  {func(r *record.RootRecord) { r.Levels[2].Elapsed = -1 }, "level 2 has a negative number"},
 	} {
 		r := samples.FewRoots([]string{"cpu"}, 16)
-		if len(LevelFigures(all(t, r).All)) != 1 || reports.LevelFaults(all(t, r).All[0]) != "" {
+		if len(LevelFigures(all(r).All)) != 1 || reports.LevelFaults(all(r).All[0]) != "" {
 			t.Fatal("levels that fit are left out")
 		}
 		for i := range r.Runs[0].Roots {
 			c.damage(&r.Runs[0].Roots[i])
 		}
-		runs := all(t, r).All
+		runs := all(r).All
 		if len(LevelFigures(runs)) != 0 || len(Levels(runs[0]).Rows) != 0 || len(directions(runs, nil).Table.Rows) != 0 {
 			t.Errorf("%s: levels are shown", name)
 		}

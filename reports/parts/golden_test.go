@@ -87,8 +87,8 @@ func TestPartsAreAsTheyWere(t *testing.T) {
 		"few days":  {append(samples.Store(1, 1, 0.9, 1, 0.97, 0.5), failed), nil},
 		"published": {[]record.Result{samples.Metered()}, []string{"kolganov-2018", "bisson-2014"}},
 	} {
-		r := all(t, c.records...)
-		r.References = references(t, c.references...)
+		r := all(c.records...)
+		r.References = references(c.references...)
 		var b strings.Builder
 		for _, part := range append(OfSeveral(r), Of(r, r.All)...) {
 			written(&b, part)

@@ -25,7 +25,7 @@ func onGraph(engine, source string, tuples int64, gteps float64) record.Run {
 }
 
 func TestPublishedRatesOverScalesCountTuplesOnce(t *testing.T) {
-	for _, v := range searchRate().publishedBy(references(t, "habr-2014", "merrill-2012")) {
+	for _, v := range searchRate().publishedBy(references("habr-2014", "merrill-2012")) {
 		if v.Scale > 0 && v.PerTuple != 2 || math.Abs(v.mean*v.PerTuple-v.stated) > 1e-9 {
 			t.Errorf("%s counts both directions: %v of %v", v.label, v.mean, v.stated)
 		}
@@ -36,7 +36,7 @@ func TestLongNamesOfGraphsAreCutAndStayDifferent(t *testing.T) {
 	r := samples.Result(nil)
 	name := strings.Repeat("collection-of-networks-", 3)
 	r.Runs = []record.Run{onGraph("cpu", name+"a.el", 1, 1), onGraph("cpu", name+"b.el", 1, 1)}
-	rows := all(t, r).All
+	rows := all(r).All
 	if a, b := rows[0].GraphCell(), rows[1].GraphCell(); a == b || len([]rune(a)) > 30 {
 		t.Errorf("the graphs are %q and %q", a, b)
 	}

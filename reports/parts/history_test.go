@@ -11,13 +11,13 @@ import (
 
 // Two builds are a comparison, another machine is another history, and runs without a result are in none.
 func TestRunsWithoutHistory(t *testing.T) {
-	if got := histories(all(t, samples.Store(3, 1, 0.8)...)); len(got) != 0 {
+	if got := histories(all(samples.Store(3, 1, 0.8)...)); len(got) != 0 {
 		t.Errorf("two builds have %d histories", len(got))
 	}
 	store := samples.Store(1, 1, 1, 1, 1)
 	store[1].Machine.Hostname = "node18"
 	store[2].Runs[0].State = record.Failed
-	if got := histories(all(t, store...)); len(got) != 1 || got[0].points[0].Label != "serial" || len(got[0].points) != 3 {
+	if got := histories(all(store...)); len(got) != 1 || got[0].points[0].Label != "serial" || len(got[0].points) != 3 {
 		t.Errorf("%d histories, want that of serial", len(got))
 	}
 }

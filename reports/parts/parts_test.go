@@ -64,11 +64,10 @@ func scaled(label, threads string, gteps float64) record.Run {
 }
 
 // linesOf are the scaling lines of a record with these runs.
-func linesOf(t *testing.T, runs ...record.Run) []scalingLine {
-	t.Helper()
+func linesOf(runs ...record.Run) []scalingLine {
 	r := samples.Result(nil)
 	r.Runs = runs
-	return scalingLines(all(t, r).All)
+	return scalingLines(all(r).All)
 }
 
 func TestScalingLineVariesOnlyInThreads(t *testing.T) {
@@ -76,7 +75,7 @@ func TestScalingLineVariesOnlyInThreads(t *testing.T) {
 	whole.Options["threads"], whole.Engine.Options["threads"] = "0", "0" // what the machine has: the engine says how many
 	larger.Scale, larger.Graph.Recipe.Scale = 19, 19
 	other.Engine.Options["adjacency"] = "packed" // another option, so on no line
-	lines := linesOf(t, scaled("two", "2", 1.5), scaled("one", "1", 1), whole, larger, other)
+	lines := linesOf(scaled("two", "2", 1.5), scaled("one", "1", 1), whole, larger, other)
 	if len(lines) != 2 || lines[0].weak || !lines[1].weak {
 		t.Fatalf("%d lines: %+v", len(lines), lines)
 	}
@@ -105,7 +104,7 @@ func TestScalingSeparatesMachines(t *testing.T) {
 	two.Runs = []record.Run{scaled("two", "2", 3), scaled("four", "4", 5)}
 	for host, points := range map[string]int{"node17": 3, "node18": 2} {
 		two.Machine.Hostname = host
-		if lines := scalingLines(all(t, one, two).All); len(lines) != 1 || len(lines[0].points) != points {
+		if lines := scalingLines(all(one, two).All); len(lines) != 1 || len(lines[0].points) != points {
 			t.Errorf("records of node17 and %s: %+v", host, lines)
 		}
 	}
@@ -138,11 +137,11 @@ func TestScalingSeparatesGraphsVersionsAndGrids(t *testing.T) {
 			one = gridded(one, "")
 		}
 		change(&two)
-		if lines := linesOf(t, one, two); len(lines) != 0 {
+		if lines := linesOf(one, two); len(lines) != 0 {
 			t.Errorf("%s: runs that differ share %q", name, lines[0].name)
 		}
 	}
-	lines := linesOf(t, gridded(scaled("one", "1", 1), "0"), gridded(scaled("two", "2", 1.5), ""))
+	lines := linesOf(gridded(scaled("one", "1", 1), "0"), gridded(scaled("two", "2", 1.5), ""))
 	if len(lines) != 1 {
 		t.Errorf("grids that the engine chose itself: %+v", lines)
 	}
@@ -159,7 +158,7 @@ func TestNamesOfScalingLinesDiffer(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, l := range linesOf(t, runs...) {
+	for _, l := range linesOf(runs...) {
 		got = append(got, l.name)
 	}
 	const machine = "node17, AMD EPYC 9354 32-Core Processor, edge factor "
@@ -173,7 +172,7 @@ func TestNamesOfScalingLinesDiffer(t *testing.T) {
 }
 
 func TestScalingTakesTheMedianOfRepeats(t *testing.T) {
-	lines := linesOf(t, scaled("a", "1", 9), scaled("b", "1", 1), scaled("c", "1", 2), scaled("d", "2", 3))
+	lines := linesOf(scaled("a", "1", 9), scaled("b", "1", 1), scaled("c", "1", 2), scaled("d", "2", 3))
 	if len(lines) != 1 || lines[0].points[0].Rates().TEPS.Mean != 2e9 {
 		t.Fatalf("%d lines", len(lines))
 	}
@@ -190,7 +189,7 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 			}
 		}
 	}
-	figures := scaling(all(t, r).All, nil).Figures
+	figures := scaling(all(r).All, nil).Figures
 	for i, want := range []string{
 		"distributed 1D-dest, scale 19", "distributed 1D-dest, 2¹⁶ vertices per thread",
 	} {
@@ -201,7 +200,7 @@ func TestScalingPutsTheLinesWithTheMostPointsFirst(t *testing.T) {
 			t.Errorf("%s has %d panels, want rates, messages and bytes", figures[i].Name, len(figures[i].Panels))
 		}
 	}
-	table := scalingTable(scalingLines(all(t, r).All))
+	table := scalingTable(scalingLines(all(r).All))
 	if row := table.Rows[1]; row[8].Text != "20" || row[9].Text != "2,000" {
 		t.Errorf("messages and bytes of %v: want 20 and 2,000", row)
 	}
@@ -215,7 +214,7 @@ func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
 		run.Options["threads"], run.Engine.Options["threads"] = "4", "4"
 		runs = append(runs, run)
 	}
-	lines := linesOf(t, runs...)
+	lines := linesOf(runs...)
 	if len(lines) != 1 || lines[0].name != "distributed 2D threads=4, scale 18" {
 		t.Fatalf("the lines are %+v", lines)
 	}
@@ -229,15 +228,11 @@ func TestScalingCountsTheThreadsOfAllRanks(t *testing.T) {
 }
 
 // all is a report of everything.
-func all(t *testing.T, records ...record.Result) reports.Report {
-	t.Helper()
-	r := must.Get(reports.New(nil, records...))
-	return r
+func all(records ...record.Result) reports.Report {
+	return must.Get(reports.New(nil, records...))
 }
 
 // references are publications by name.
-func references(t *testing.T, names ...string) []reports.Reference {
-	t.Helper()
-	r := must.Get(reports.References(names...))
-	return r
+func references(names ...string) []reports.Reference {
+	return must.Get(reports.References(names...))
 }

@@ -47,7 +47,7 @@ func TestFiguresNameWhatTheyLeaveOut(t *testing.T) {
 		for i := range runs {
 			r.Runs = append(r.Runs, samples.WithRanks(samples.Run("engine-"+strconv.Itoa(i), i, 16, 4), 4, "2d"))
 		}
-		part := ranks(all(t, r).All, nil)
+		part := ranks(all(r).All, nil)
 		f := part.Figures[0]
 		if says := strings.Contains(strings.Join(f.Notes, " "), "The first 16 of 25 runs"); says != (runs > drawn) ||
 			len(part.Table.Rows) != runs || len(f.Panels[0].Y.Ticks) != drawn {

@@ -11,8 +11,7 @@ import (
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
-func ratiosOf(t *testing.T, records ...record.Result) map[reports.RowKey]map[string]Ratio {
-	t.Helper()
+func ratiosOf(records ...record.Result) map[reports.RowKey]map[string]Ratio {
 	r := must.Get(reports.New(nil, records...))
 	return Ratios(r)
 }
@@ -23,7 +22,7 @@ func TestRatiosOfRows(t *testing.T) {
 	key := func(engine string) reports.RowKey {
 		return reports.RowKey{Engine: engine, Graph: record.GraphID{Scale: 18}}
 	}
-	all := ratiosOf(t, results...)
+	all := ratiosOf(results...)
 	faster, slower := all[key("cpu [2]")]["cpu [1]"], all[key("cpu [1]")]["cpu [2]"]
 	if faster.Class != "good" || faster.Text != "▲ 1.497 *" || faster.Why != "what also differs: teps" {
 		t.Errorf("the faster build against the other: %+v", faster)
@@ -38,7 +37,7 @@ func TestRatiosOfRows(t *testing.T) {
 		t.Errorf("engines that searched from other roots: %+v", other)
 	}
 	results[1].Runs[0].Roots[3].Rule = 5
-	wrong := ratiosOf(t, results...)[key("cpu [2]")]["cpu [1]"]
+	wrong := ratiosOf(results...)[key("cpu [2]")]["cpu [1]"]
 	if wrong.Text != "" || wrong.Why != "cpu [2] has wrong searches" {
 		t.Errorf("a run with a wrong search: %+v", wrong)
 	}
@@ -55,7 +54,7 @@ func TestRatiosOfVariants(t *testing.T) {
 			many[i].Runs[k].Options = many[i].Runs[k].Engine.Options
 		}
 	}
-	all := ratiosOf(t, many...)
+	all := ratiosOf(many...)
 	if got := all[reports.RowKey{Engine: "cpu #2", Graph: record.GraphID{Scale: 18}}]["cpu"]; got.Text != "= 1.000 *" ||
 		got.Why != "what also differs: option threads" {
 		t.Errorf("a variant against another: %+v, want no difference, and the option", got)
@@ -64,7 +63,7 @@ func TestRatiosOfVariants(t *testing.T) {
 	for i := range 64 {
 		names = append(names, "engine"+string(rune('A'+i)))
 	}
-	if got := ratiosOf(t, samples.Result(names, 16)); len(got) != 0 {
+	if got := ratiosOf(samples.Result(names, 16)); len(got) != 0 {
 		t.Errorf("64 runs on a graph have ratios of %d rows, want none: they are %d pairs", len(got), 64*63/2)
 	}
 }

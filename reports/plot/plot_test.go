@@ -26,14 +26,12 @@ import (
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
-func plotter(t *testing.T) Plotter {
-	t.Helper()
-	p := must.Get(New())
-	return p
+func plotter() Plotter {
+	return must.Get(New())
 }
 
 // figures are the figures of a result by name.
-func figures(t *testing.T, r record.Result, publications ...string) map[string]reports.Figure {
+func figures(r record.Result, publications ...string) map[string]reports.Figure {
 	references := must.Get(reports.References(publications...))
 	report := must.Get(reports.New(references, r))
 	out := map[string]reports.Figure{}
@@ -46,20 +44,20 @@ func figures(t *testing.T, r record.Result, publications ...string) map[string]r
 // The golden drawings are compared as texts with numbers in them: the texts must be the same, the numbers within a
 // fiftieth of a point (another processor may round the last digit differently).
 func TestFiguresLookAsTheyDid(t *testing.T) {
-	all := figures(t, samples.Result([]string{"cpu", "distributed"}, 16, 17, 18))
+	all := figures(samples.Result([]string{"cpu", "distributed"}, 16, 17, 18))
 	copied := func(from map[string]reports.Figure, names ...string) {
 		for _, name := range names {
 			all[name] = from[name]
 		}
 	}
-	copied(figures(t, samples.Ranked()), "strong-scaling", "weak-scaling", "phases")
-	metered := figures(t, samples.Metered(power.Node))
+	copied(figures(samples.Ranked()), "strong-scaling", "weak-scaling", "phases")
+	metered := figures(samples.Metered(power.Node))
 	copied(metered, "mteps-per-watt", "power-cuda-s22")
-	all["gteps-over-scale-published"] = figures(t, samples.Result([]string{"cpu"}, 24, 25), "all")["gteps-over-scale"]
-	all["mteps-per-watt-published"] = figures(t, samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt"]
+	all["gteps-over-scale-published"] = figures(samples.Result([]string{"cpu"}, 24, 25), "all")["gteps-over-scale"]
+	all["mteps-per-watt-published"] = figures(samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt"]
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
-			got := must.Get(plotter(t).Draw(".svg", f))
+			got := must.Get(plotter().Draw(".svg", f))
 			path := filepath.Join("testdata", name+".svg")
 			if *samples.Update {
 				must.Do(os.WriteFile(path, got, 0o644))
@@ -86,8 +84,8 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 
 // Texts of a PDF are outlines, so any letter of the typeface can be shown and no typeface is embedded.
 func TestPDFDrawsTextsAsOutlines(t *testing.T) {
-	f := figures(t, samples.Result([]string{"cpu-größer-名"}, 16, 17))["gteps-over-scale"]
-	pdf := must.Get(plotter(t).Draw(".pdf", f))
+	f := figures(samples.Result([]string{"cpu-größer-名"}, 16, 17))["gteps-over-scale"]
+	pdf := must.Get(plotter().Draw(".pdf", f))
 	for _, want := range []string{"%PDF-", "%%EOF"} {
 		if !bytes.Contains(pdf, []byte(want)) {
 			t.Errorf("the PDF has no %s", want)
@@ -97,17 +95,17 @@ func TestPDFDrawsTextsAsOutlines(t *testing.T) {
 		t.Errorf("the PDF has %d bytes: it seems to contain a typeface", len(pdf))
 	}
 	f.Title, f.Notes, f.Legend, f.Panels[0].X.Title, f.Panels[0].Y.Title = "", nil, nil, "", ""
-	bare, err := plotter(t).Draw(".pdf", f)
+	bare, err := plotter().Draw(".pdf", f)
 	if err != nil || len(bare) > len(pdf)*3/4 {
 		t.Errorf("without its texts the PDF has %d of %d bytes (%v): texts are not drawn", len(bare), len(pdf), err)
 	}
 }
 
 func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
-	dir, f := t.TempDir(), figures(t, samples.Result([]string{"cpu"}, 16, 17))["gteps-over-scale"]
+	dir, f := t.TempDir(), figures(samples.Result([]string{"cpu"}, 16, 17))["gteps-over-scale"]
 	for extension, magic := range map[string]string{".svg": "<?xml", ".png": "\x89PNG", ".PDF": "%PDF"} {
 		path := filepath.Join(dir, "rates"+extension)
-		must.Do(plotter(t).Write(path, f))
+		must.Do(plotter().Write(path, f))
 		data, err := os.ReadFile(path)
 		if err != nil || !bytes.HasPrefix(data, []byte(magic)) {
 			t.Errorf("%s does not begin with %q (%v)", path, magic, err)
@@ -116,10 +114,10 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 			t.Errorf("the PNG is %d pixels wide, want 6.8 inches of 300 (%v)", png.Width, err)
 		}
 	}
-	if err := plotter(t).Write(filepath.Join(dir, "x.gif"), f); !errors.Is(err, ErrExtension) {
+	if err := plotter().Write(filepath.Join(dir, "x.gif"), f); !errors.Is(err, ErrExtension) {
 		t.Errorf("an unknown form: %v", err)
 	}
-	if err := plotter(t).Write(filepath.Join(dir, "absent", "x.svg"), f); !errors.Is(err, os.ErrNotExist) {
+	if err := plotter().Write(filepath.Join(dir, "absent", "x.svg"), f); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing directory: %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
@@ -129,11 +127,11 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 
 // Every color of every figure is one that a page can change; names stay as they are.
 func TestInlineRecolorsInkAndNotNames(t *testing.T) {
-	all := figures(t, samples.Ranked())
-	maps.Copy(all, figures(t, samples.Metered(power.Node), "all"))
-	all["named"] = figures(t, samples.Result([]string{`#222222 fill:#DDDDDD`}, 16))["roots"]
+	all := figures(samples.Ranked())
+	maps.Copy(all, figures(samples.Metered(power.Node), "all"))
+	all["named"] = figures(samples.Result([]string{`#222222 fill:#DDDDDD`}, 16))["roots"]
 	for name, f := range all {
-		svg := must.Get(plotter(t).Inline(f, reports.FigureWidth))
+		svg := must.Get(plotter().Inline(f, reports.FigureWidth))
 		if name == "named" && !strings.Contains(svg, "#222222 fill:#DDD") {
 			t.Error("the engine's name has changed")
 		}

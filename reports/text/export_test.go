@@ -24,7 +24,7 @@ func TestCSVHasNoFormulas(t *testing.T) {
 		r.ID, r.Machine.Hostname, r.Machine.CPU, r.Software.Commit = text, text, text, text
 		r.Runs[0].Description.Version, r.Runs[0].Options = text, map[string]string{text: "1"}
 		var b bytes.Buffer
-		must.Do(CSV(&b, report(t, r)))
+		must.Do(CSV(&b, report(r)))
 		rows := must.Get(csv.NewReader(&b).ReadAll())
 		kept := 0
 		for _, cell := range rows[1] {
@@ -44,7 +44,7 @@ func TestBenchGivesEveryEngineItsOwnName(t *testing.T) {
 	names := []string{long + "owner=block", long + "owner=modulo", "a/b", "a-b", "a b", "-a-b-", "a%2Fb", "cpu:threads=1",
 		"cpu-threads=1", "\xff", "\xfe", "\ufffd", "引擎", "引\n擎"}
 	var text bytes.Buffer
-	must.Do(Bench(&text, report(t, samples.Result(names, 16))))
+	must.Do(Bench(&text, report(samples.Result(names, 16))))
 	seen := map[string]int{}
 	for r := benchfmt.NewReader(&text, "records"); r.Scan(); {
 		result, ok := r.Result().(*benchfmt.Result)

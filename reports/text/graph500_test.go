@@ -24,7 +24,7 @@ import (
 func TestGraph500ReproducesTheReferenceOutput(t *testing.T) {
 	want := must.Get(os.ReadFile("testdata/graph500-reference-s10.txt"))
 	var got bytes.Buffer
-	must.Do(Graph500(&got, result(t, runFromText(t, want))))
+	must.Do(Graph500(&got, result(runFromText(t, want))))
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("got:\n%s\nwant:\n%s", got.Bytes(), want)
 	}
@@ -97,13 +97,11 @@ func TestPercentGAgreesWithPrintf(t *testing.T) {
 }
 
 // report makes a report of records.
-func report(t testing.TB, records ...record.Result) reports.Report {
-	t.Helper()
-	r := must.Get(reports.New(nil, records...))
-	return r
+func report(records ...record.Result) reports.Report {
+	return must.Get(reports.New(nil, records...))
 }
 
 // result is a result of single runs.
-func result(t testing.TB, runs ...record.Run) reports.Result {
-	return report(t, record.Result{Runs: runs}).Results[0]
+func result(runs ...record.Run) reports.Result {
+	return report(record.Result{Runs: runs}).Results[0]
 }

@@ -75,7 +75,7 @@ func TestMarkdownEscapesNames(t *testing.T) {
 		result := samples.Result(nil)
 		result.ID, result.Machine.CPU = text, text
 		var b strings.Builder
-		if err := Markdown(&b, report(t, result)); err != nil {
+		if err := Markdown(&b, report(result)); err != nil {
 			r.Fatal(err)
 		}
 		goodMarkdown(t, b.String())

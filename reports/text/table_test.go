@@ -111,7 +111,7 @@ func TestTableFitsATerminal(t *testing.T) {
 		}
 		for _, color := range []bool{false, true} {
 			var b bytes.Buffer
-			must.Do(Table(&b, report(t, r).Results[0], c.width, color))
+			must.Do(Table(&b, report(r).Results[0], c.width, color))
 			narrow(t, b.String())
 			for _, want := range c.want {
 				if !strings.Contains(b.String(), want) || name == "range" && strings.Contains(b.String(), reports.Range) {
@@ -129,7 +129,7 @@ func TestTableFitsATerminal(t *testing.T) {
 func TestNamesOfVariantsStayDifferent(t *testing.T) {
 	variants := []string{"cpu:adjacency=csr:threads=2:alpha=15:latency=csr",
 		"cpu:adjacency=csr:threads=4:alpha=15:latency=csr", "cpu:adjacency=packed:threads=2:alpha=15:latency=csr"}
-	result := report(t, samples.Result(variants, 16)).Results[0]
+	result := report(samples.Result(variants, 16)).Results[0]
 	var screen, pipe strings.Builder
 	must.Do(Table(&screen, result, width, false), Table(&pipe, result, 0, false))
 	narrow(t, screen.String())
