@@ -3,21 +3,12 @@
 package compare
 
 import (
-	"flag"
 	"math"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
-
-// Property tests draw the same cases in every run, so that a change is judged by what it changes. -rapid.seed=0 draws
-// others, and -rapid.checks=N more of them.
-func init() {
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
-}
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()

@@ -4,7 +4,6 @@ package record
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,10 +24,6 @@ var (
 	someMachine  = machine.Machine{CPU: "a processor", Threads: 2, MemoryBytes: 1 << 30, OS: "linux"}
 	six          = GraphID{Scale: 6}
 )
-
-func init() { // property tests draw the same cases in every run; -rapid.seed=0 draws others
-	must.Do(flag.Set("rapid.seed", "500"))
-}
 
 func somePlan() Plan {
 	p := DefaultPlan()

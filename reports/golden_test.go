@@ -48,7 +48,20 @@ func TestModelIsAsItWas(t *testing.T) {
 			metered[i].Runs[k] = samples.WithMeters(run, "wall")
 		}
 	}
+	var variants []record.Result // on scales and on other graphs; the last one differs in build and options
+	for i := range 10 {
+		r := samples.FewRoots([]string{"cpu"}, 16)
+		if r.ID = string(rune('a' + i)); i%2 == 1 {
+			r.Runs[0].GraphID, r.Runs[0].Graph.Recipe.Scale = record.GraphID{Source: "grid2d:300"}, 0
+		}
+		samples.SetRate(&r.Runs[0], float64(i+1)*1e9)
+		variants = append(variants, r)
+	}
+	last := &variants[9].Runs[0]
+	last.Engine.Checksum, last.State, last.Failure = "ab12", record.Failed, "it crashed"
+	last.Options = map[string]string{"threads": "4", "hubs": "0"}
 	for name, records := range map[string][]record.Result{
+		"variants": variants, "two variants": variants[:2], "eight": variants[:8],
 		"several": samples.Several(), "unofficial": samples.Unofficial(), "detailed": {samples.Detailed()},
 		"sweep": samples.Sweep(), "faults": {faults, noResult, {}}, "metered": metered,
 	} {
@@ -69,8 +82,11 @@ func TestModelIsAsItWas(t *testing.T) {
 		for _, result := range r.Results {
 			fmt.Fprintln(&b, result.Mark, result.FactLine())
 		}
+		for _, run := range r.All {
+			fmt.Fprint(&b, run.Label, ", ", run.GraphCell(), "; ")
+		}
 		dump(&b, VariantTable(r.Variants()), VariantTable(Sorted(r.Variants())))
-		samples.Golden(t, name, b.String())
+		samples.Golden(t, strings.ReplaceAll(name, " ", "-"), b.String())
 	}
 	references := must.Get(References("habr-2014", "bisson-2014"))
 	var b strings.Builder

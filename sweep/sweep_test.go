@@ -4,7 +4,6 @@ package sweep
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"regexp"
 	"slices"
@@ -35,10 +34,6 @@ func someSweep() Sweep {
 		},
 		Plan: plan, Repeats: 2,
 	}
-}
-
-func init() { // property tests draw the same cases in every run; -rapid.seed=0 draws others
-	must.Do(flag.Set("rapid.seed", "500"))
 }
 
 // describe is a job in a few letters.

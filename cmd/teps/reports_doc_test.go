@@ -3,16 +3,14 @@
 package main
 
 import (
-	"bytes"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
 // reportsOf returns the commands "teps report" of a document, each with the file of its --out. Their paths are relative
@@ -64,34 +62,13 @@ func TestPicturesAreWhatTheirCommandsDraw(t *testing.T) {
 			if e := run(t, args...); e.code != exitValid {
 				t.Fatalf("exit code %d: %s", e.code, e.stderr)
 			}
-			drawn, err := os.ReadFile(got)
-			committed, missing := os.ReadFile(want)
-			must.Do(err, missing)
-			sameDrawing(t, drawn, committed)
+			samples.Drawing(t, want, must.Get(os.ReadFile(got)))
 		})
 	}
 	files := must.Get(filepath.Glob("docs/images/*.svg"))
 	for _, file := range files {
 		if !made[file] {
 			t.Errorf("no command of docs/images/README.md makes %s", file)
-		}
-	}
-}
-
-// sameDrawing compares two SVG files: texts must agree, numbers may differ by a fiftieth of a point, because another
-// processor may round the last digit differently.
-func sameDrawing(t *testing.T, got, want []byte) {
-	t.Helper()
-	number := regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
-	if !bytes.Equal(number.ReplaceAll(got, []byte("0")), number.ReplaceAll(want, []byte("0"))) {
-		t.Fatal("differs in more than its numbers: run its command, look at it, and commit it")
-	}
-	were := number.FindAllString(string(want), -1)
-	for i, now := range number.FindAllString(string(got), -1) {
-		a, err1 := strconv.ParseFloat(now, 64)
-		b, err2 := strconv.ParseFloat(were[i], 64)
-		if err1 != nil || err2 != nil || math.Abs(a-b) > 0.02 {
-			t.Fatalf("number %d was %s and is %s: run the command, look at it, and commit it", i, were[i], now)
 		}
 	}
 }

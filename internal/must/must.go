@@ -5,12 +5,19 @@ package must
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"time"
+
+	_ "pgregory.net/rapid" // which has the flag
 )
+
+// Property tests draw the same cases in every run, so that a change is judged by what it changes. -rapid.seed=0 draws
+// others, and -rapid.checks=N more of them.
+func init() { Do(flag.Set("rapid.seed", "500")) }
 
 // Get returns the value of a call that does not fail. It panics for an error, which ends a test, too.
 func Get[T any](value T, err error) T {

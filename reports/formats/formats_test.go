@@ -86,6 +86,14 @@ func partial() map[string]record.Result {
 		}
 	}
 
+	energy := samples.FewRoots([]string{"a", "b", "c", "d", "e"}, 16)
+	for i, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0} {
+		energy.Runs[i] = samples.WithMeters(energy.Runs[i], power.Wall)
+		e := energy.Runs[i].Energy
+		e.Figures[0].MTEPSPerWatt = x
+		e.Meters[0].Curve = record.Curve{At: []time.Duration{0, 1, 1}, Joules: []float64{x, 1, x}}
+	}
+
 	return map[string]record.Result{
 		"nothing at all": {}, "no runs": samples.Result(nil), "zero run": {Runs: make([]record.Run, 3)},
 		"unofficial":                 samples.Unofficial()[0],
@@ -93,7 +101,7 @@ func partial() map[string]record.Result {
 		"levels beyond their search": instant,
 		"hostile names":              evil, "five thousand levels": deep, "twenty engines": many,
 		"thousands of roots": thousands,
-		"nothing but rates":  bare, "levels without times": silent, "ranks": samples.Ranked(),
+		"nothing but rates":  bare, "levels without times": silent, "ranks": samples.Ranked(), "impossible power": energy,
 		"one root": {Runs: []record.Run{samples.Run("cpu", 0, 16, 1)}},
 	}
 }
@@ -119,7 +127,9 @@ func TestEveryFormatTakesPartialResults(t *testing.T) {
 			}
 			for _, f := range parts.Figures(report) {
 				p, svg := drawn(f)
-				wellFormed(t, f.Name, svg)
+				if wellFormed(t, f.Name, svg); notANumber.Match(svg) {
+					t.Errorf("%s has a number that is none", f.Name)
+				}
 				if pdf, err := p.Draw(".pdf", f); err != nil || len(pdf) < 1000 {
 					t.Errorf("%s.pdf has %d bytes: %v", f.Name, len(pdf), err)
 				}
@@ -272,20 +282,6 @@ var errFull = errors.New("no space left")
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// A new format is a reports.Format in a list, and nothing else.
-func TestANewFormatIsOneLine(t *testing.T) {
-	formats := append(All(), reports.Format{Name: "count", Summary: "the number of runs",
-		Write: func(w io.Writer, r reports.Report) error {
-			_, err := fmt.Fprintf(w, "%d runs", len(r.All))
-			return err
-		}})
-	f := must.Get(ByName(formats, "count"))
-	var b strings.Builder
-	if err := f.Write(&b, reportOf(samples.Result([]string{"cpu"}, 16, 17))); err != nil || b.String() != "2 runs" {
-		t.Errorf("got %q, %v", &b, err)
-	}
-}
-
 // A plot in the list of parts is on the page, in Markdown and in files.
 func TestANewPlotIsOneLine(t *testing.T) {
 	record := samples.Ranked()
@@ -304,6 +300,42 @@ func TestANewPlotIsOneLine(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, f.Name+".svg")); len(f.Panels) > 0 && err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// No rendering of a run that was metered by components calls its power system power.
+func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
+	dir := t.TempDir()
+	r := samples.Metered()
+	r.Runs = []record.Run{r.Runs[0], r.Runs[3]} // of each engine
+	must.Do(WriteAll(dir, reportOf(r)))
+	var table bytes.Buffer
+	must.Do(text.Table(&table, reportOf(r).Results[0], 0, false))
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*")))
+	allowed := regexp.MustCompile(`no system power|not system power|not the system|power of the whole system|` +
+		`meter of the whole system|component power, not the system's`)
+	mention := regexp.MustCompile(`(?i)system power|the system|<td>system<|system:`)
+	for _, path := range files {
+		for i, line := range strings.Split(data(path), "\n") {
+			if rest := allowed.ReplaceAllString(line, ""); mention.MatchString(rest) &&
+				!strings.Contains(strings.ToLower(rest), "operating system") && !strings.HasPrefix(rest, "System: ") {
+				t.Errorf("%s:%d: %.200s", filepath.Base(path), i+1, rest)
+			}
+		}
+	}
+	if !strings.Contains(table.String(), "MTEPS/W") || !regexp.MustCompile(`\d gpu\b`).MatchString(table.String()) ||
+		!regexp.MustCompile(`\d package\b`).MatchString(table.String()) {
+		t.Errorf("table:\n%s", &table)
+	}
+	blocks := strings.Split(data(filepath.Join(dir, "submission.txt")), "\n\n")
+	if len(blocks) != len(r.Runs) {
+		t.Errorf("%d blocks for %d runs", len(blocks), len(r.Runs))
+	}
+	for _, block := range blocks {
+		if !strings.Contains(block, "# Not a Green Graph500 submission: no EEHPC level is reached: it takes a meter of "+
+			"the whole system") {
+			t.Errorf("a block of components is %s", block)
 		}
 	}
 }

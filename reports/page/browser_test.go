@@ -195,6 +195,20 @@ func TestPagesOfManyRunsInABrowser(t *testing.T) {
 	}
 }
 
+// sweepOf makes the records of a sweep: n repeats of three variants, one run in each record.
+func sweepOf(n int) (all []record.Result) {
+	for i := range n {
+		for speed, name := range []string{"cpu", "cpu:adjacency=csr", "distributed"} {
+			r := samples.Result([]string{name}, 16)
+			r.ID = fmt.Sprintf("%s-%d", name, i+1)
+			r.Runs[0] = samples.Run(name, speed, 16, 64)
+			r.Runs[0].Statistics.TEPS.Mean = float64(10*speed+10+i) * 1e9
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // committed returns the records in docs/results/runs.
 func committed() (all []record.Result) {
 	runs := must.Get(record.Runs("../../docs/results/runs"))

@@ -5,7 +5,6 @@ package page
 import (
 	"bytes"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -30,70 +29,31 @@ func pageWith(references []reports.Reference, results ...record.Result) string {
 	return b.String()
 }
 
-// The page of a run with a wrong engine begins with that, and leads with the fastest valid run.
-func TestPageBeginsWithTheEngineThatIsWrong(t *testing.T) {
-	r := samples.Result([]string{"slow", "fast", "liar"}, 16)
-	for i, teps := range []float64{1e9, 2.5e9, 77e9} {
-		r.Runs[i].Statistics.TEPS.Mean = teps
-	}
-	r.Runs[2].Roots[0].Rule, r.Runs[2].Roots[0].Violation, r.Runs[2].Valid = 5, "no such edge", false
-	got := page(r)
-	wrong := strings.Index(got, `<span class="badge bad">INVALID</span> liar at scale 16: 1 of 64 searches failed`)
-	rate := strings.Index(got, `<span class="rate">2.500</span> GTEPS`)
-	if wrong < 0 || rate < wrong || strings.Contains(got, "77.00") {
-		t.Errorf("INVALID is at %d and the rate at %d of the page, or the wrong rate is shown", wrong, rate)
-	}
-	if !strings.Contains(got, "fast at scale 16: Every search was validated") || !strings.Contains(got, "rule 5: no") {
-		t.Error("a sentence does not name the engine whose searches are valid, or the rule that is broken")
-	}
-	if title := got[:strings.Index(got, "</title>")]; !strings.Contains(title, "INVALID") {
-		t.Errorf("the title is that of a valid run: %s", title[strings.Index(title, "<title>"):])
-	}
-}
-
-func TestPageShowsCompliantOnlyIfAllRulesAreKept(t *testing.T) {
-	for name, spoil := range map[string]func(*record.Run){
-		"a compliant run":              func(*record.Run) {},
-		"a run that is not compliant":  func(r *record.Run) { r.Compliance.Compliant = false },
-		"an interrupted run":           func(r *record.Run) { r.State, r.Valid = record.Interrupted, false },
-		"a run with an unchecked root": func(r *record.Run) { r.Roots[9].Validated = false },
-		"a run with a rule that is broken": func(r *record.Run) {
-			r.Compliance.Rules[1] = record.Check{Rule: "64 roots", Detail: "3"}
-		},
+// Pages are as they were, but for their drawings: with a wrong engine, with runs that are not compliant, of several
+// records, of folded ones, of the variants of a sweep, and with power that was read and that was not.
+func TestPagesAreAsTheyWere(t *testing.T) {
+	rules := samples.FewRoots([]string{"liar", "slow", "compliant", "not compliant", "interrupted", "unchecked", "broken"}, 16)
+	rules.Runs[0].Roots[0].Rule, rules.Runs[0].Roots[0].Violation, rules.Runs[0].Valid = 5, "no such edge", false
+	samples.SetRate(&rules.Runs[0], 77e9)
+	samples.SetRate(&rules.Runs[2], 2.5e9)
+	rules.Runs[3].Compliance.Compliant, rules.Runs[4].State = false, record.Interrupted
+	rules.Runs[5].Roots[1].Validated, rules.Runs[6].Compliance.Rules[1].Holds = false, false
+	one, faster := samples.Result([]string{"cpu"}, 16), samples.FewRoots([]string{"wrong", "cpu"}, 16)
+	faster.Runs[0].Roots[0].Rule, faster.Runs[1], faster.Machine.Hostname = 5, samples.Run("cpu", 0, 16, 64), "node18"
+	samples.SetRate(&faster.Runs[1], 2e9)
+	metered := samples.FewRoots([]string{"node", "lost"}, 16)
+	metered.Runs[0] = samples.WithMeters(metered.Runs[0], power.Node)
+	metered.Runs[1].Energy = &record.EnergyRecord{Failure: "the loop was interrupted"}
+	metered.Runs[1].Compliance.Power = "not measured: the loop was interrupted"
+	drawn := regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|<svg.*?</svg>|` +
+		`<details class="roots">.*?</details>|<section class="counting">.*?</section>`)
+	for name, records := range map[string][]record.Result{
+		"rules": {rules}, "several": samples.Several(), "folded": {one, faster, samples.FewRoots(nil)}, "sweep": samples.Sweep()[:9],
+		"metered": {metered},
 	} {
-		r := samples.Result([]string{"cpu"}, 16)
-		spoil(&r.Runs[0])
-		got := page(r)
-		if strings.Contains(strings.ToLower(got), "compliant") != (name == "a compliant run") {
-			t.Errorf("whether %s is compliant is wrong", name)
-		}
-		if broken := strings.Contains(got, "breaks 1 of 4 rules") && strings.Contains(got, "<b>64 roots</b>: 3"); broken !=
-			strings.Contains(name, "broken") {
-			t.Errorf("%s: the rule that does not hold is named: %v", name, broken)
-		}
-	}
-}
-
-func TestPageShowsSeveralResultsSideBySide(t *testing.T) {
-	a, b := samples.Result([]string{"cpu"}, 16, 17), samples.Result([]string{"cpu"}, 16)
-	a.ID, b.ID, b.Machine.Hostname = "before", "after", "node18"
-	for i := range b.Runs[0].Roots {
-		b.Runs[0].Roots[i].Time /= 2
-	}
-	b.Runs[0].Statistics = record.Summarize(b.Runs[0].Roots)
-	got := page(a, b)
-	for _, want := range []string{
-		"<h2>node18 [2] is 2.00 times faster than node17 [1] (ratio 2.000, 2.000 to 2.000).</h2>",
-		"The fastest: at scale 16, cpu [2] has", "on node18; at scale 17, cpu [1] has", "cpu [1]", "cpu [2]",
-		"[1] is record before", "[2] is record after",
-		"· node18 · AMD EPYC 9354 32-Core Processor, 1 core · 24.0 GiB · teps ",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page does not contain %q", want)
-		}
-	}
-	if n := strings.Count(got, `<article class="one">`); n != 2 {
-		t.Errorf("%d articles, want 2", n)
+		text := page(records...)
+		safePage(t, []byte(text))
+		samples.Golden(t, name, drawn.ReplaceAllString(text, "…"))
 	}
 }
 
@@ -159,21 +119,6 @@ func TestColorsStandOut(t *testing.T) {
 	}
 }
 
-// What a record of several contains is folded. The line of a record says that one of its engines is wrong.
-func TestPageFoldsManyRecords(t *testing.T) {
-	records := sweepOf(1)
-	records[1].Runs = append(records[1].Runs, samples.Run("wrong", 0, 16, 64))
-	records[1].Runs[1].Roots[0].Rule = 5
-	got := page(records...)
-	if n := strings.Count(got, "<article class=\"one folded\">\n<details><summary><b>["); n != 3 ||
-		!strings.Contains(got, `<b>[2] 20.00 GTEPS</b> <span class="badge bad">INVALID</span>`) {
-		t.Errorf("%d of 3 records are folded, or a line does not say INVALID", n)
-	}
-	if strings.Contains(page(records[:2]...), `class="one folded"`) {
-		t.Error("two records are folded")
-	}
-}
-
 func safePage(t *testing.T, page []byte) {
 	t.Helper()
 	if n := bytes.Count(page, []byte("<script")); n != 1 {
@@ -221,51 +166,5 @@ func TestPageSeparatesPublishedFromMeasuredRates(t *testing.T) {
 	}
 	if !strings.Contains(with, "published by others") || !strings.Contains(with, "edge factor 48") {
 		t.Error("the figure does not say what is published, or that a graph has another edge factor")
-	}
-}
-
-// Runs whose power could not be read have a table that says why, and no figure.
-func TestPageShowsEnergyWithAndWithoutFigures(t *testing.T) {
-	r := samples.Metered(power.Node)
-	got := page(r)
-	for _, want := range []string{"<h3>Energy: search rate per watt</h3>", "<h4>Meters</h4>",
-		">mteps-per-watt</code>"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	for i := range r.Runs {
-		r.Runs[i].Energy = &record.EnergyRecord{Failure: "the loop was interrupted"}
-		r.Runs[i].Compliance.Power = "not measured: the loop was interrupted"
-	}
-	if got := page(r); !strings.Contains(got, "not measured: the loop was interrupted") || strings.Contains(got,
-		"mteps-per-watt") {
-		t.Error("a page about runs without figures of power does not say why, or draws some")
-	}
-}
-
-// sweepOf makes the records of a sweep: n repeats of three variants, one run in each record.
-func sweepOf(n int) (all []record.Result) {
-	for i := range n {
-		for speed, name := range []string{"cpu", "cpu:adjacency=csr", "distributed"} {
-			r := samples.Result([]string{name}, 16)
-			r.ID = fmt.Sprintf("%s-%d", name, i+1)
-			r.Runs[0] = samples.Run(name, speed, 16, 64)
-			r.Runs[0].Statistics.TEPS.Mean = float64(10*speed+10+i) * 1e9
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// A page of many records begins with a line for each variant; the records themselves are folded.
-func TestPageOfASweepHasALineForEachVariant(t *testing.T) {
-	got := page(sweepOf(10)...)
-	table := got[strings.Index(got, "<tbody>"):strings.Index(got, "</tbody>")]
-	if n := strings.Count(table, "<tr"); n != 3 || !strings.Contains(table, "10/10") {
-		t.Errorf("the first table has %d rows, want one for each variant:\n%s", n, table)
-	}
-	if n := strings.Count(got, "<article class=\"one folded\">\n<details><summary>"); n != 30 {
-		t.Errorf("%d records are folded, want all 30", n)
 	}
 }

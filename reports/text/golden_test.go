@@ -75,14 +75,14 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 func TestListsAreAsTheyWere(t *testing.T) {
 	long := samples.FewRoots([]string{"cpu", "distributed", "an-engine-with-a-very-long-name"}, 16, 18)
 	long.Digest, long.Machine.Hostname, long.Runs[0].State = "s", "node17.cluster.example.org", record.Interrupted
-	listed := []Listed{List("results/20260314-091500", long, nil),
+	listed := []Listed{List("teps-results/20260314-091500.000", long, nil),
 		List("c", record.Result{}, errors.New("line 7 is not what was written\x1b[31m\nthere"))}
 	for i, r := range append(samples.Several(), samples.Unofficial()...) {
 		listed = append(listed, List(string(rune('a'+i)), r, nil))
 	}
 	var b strings.Builder
 	for _, width := range []int{80, 0} {
-		must.Do(ListTable(&b, listed, width), ListTable(&b, nil, width))
+		must.Do(ListTable(&b, listed, width), ListTable(&b, listed[:1], width), ListTable(&b, nil, width))
 	}
 	samples.Golden(t, "list", b.String())
 }

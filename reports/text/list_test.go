@@ -7,10 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
-
-	"github.com/tepsbench/teps/record"
-	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
 func TestSortList(t *testing.T) {
@@ -37,21 +33,6 @@ func TestSortList(t *testing.T) {
 		}
 		if got := strings.Join(folders, " "); got != want {
 			t.Errorf("by %q: got %s, want %s", by, got, want)
-		}
-	}
-}
-
-// The directories of runs have their dates in their names, and a run that is not complete has no checksum.
-func TestListFits80Columns(t *testing.T) {
-	r := samples.Result([]string{"cpu", "distributed-2d", "distributed-1d"}, 16)
-	interrupted := samples.Result([]string{"cpu", "distributed-2d"}, 16)
-	interrupted.Runs[1].State = record.Interrupted
-	var text strings.Builder
-	err := ListTable(&text, []Listed{List("teps-results/20260314-091500.000", r, nil),
-		List("teps-results/20260314-101500.000", interrupted, nil)}, 80)
-	for line := range strings.Lines(text.String()) {
-		if err != nil || utf8.RuneCountInString(line) > 81 || strings.Contains(line, "INTERRUPTED,") {
-			t.Errorf("%v, %q", err, line)
 		}
 	}
 }
