@@ -32,7 +32,8 @@ func pageWith(references []reports.Reference, results ...record.Result) string {
 // Pages are as they were, but for their drawings: with a wrong engine, with runs that are not compliant, of several
 // records, of folded ones, of the variants of a sweep, and with power that was read and that was not.
 func TestPagesAreAsTheyWere(t *testing.T) {
-	rules := samples.FewRoots([]string{"liar", "slow", "compliant", "not compliant", "interrupted", "unchecked", "broken"}, 16)
+	rules := samples.FewRoots([]string{"liar", "slow", "compliant", "not compliant", "interrupted", "unchecked", "broken"},
+		16)
 	rules.Runs[0].Roots[0].Rule, rules.Runs[0].Roots[0].Violation, rules.Runs[0].Valid = 5, "no such edge", false
 	samples.SetRate(&rules.Runs[0], 77e9)
 	samples.SetRate(&rules.Runs[2], 2.5e9)
