@@ -122,6 +122,7 @@ var libraries = map[string][]string{
 		"cluster", "distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
 	},
 	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
+	"pgregory.net/":          {"internal/must"},
 	"github.com/ebitengine/": {"internal/mpi", "opencl/driver", "power/meters"},
 
 	"google.golang.org/protobuf/": {"graph/files", "graph/files/internal/osmpb"},

@@ -49,8 +49,8 @@ func TestPagesAreAsTheyWere(t *testing.T) {
 	drawn := regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|<svg.*?</svg>|` +
 		`<details class="roots">.*?</details>|<section class="counting">.*?</section>`)
 	for name, records := range map[string][]record.Result{
-		"rules": {rules}, "several": samples.Several(), "folded": {one, faster, samples.FewRoots(nil)}, "sweep": samples.Sweep()[:9],
-		"metered": {metered},
+		"rules": {rules}, "several": samples.Several(), "folded": {one, faster, samples.FewRoots(nil)},
+		"sweep": samples.Sweep()[:9], "metered": {metered},
 	} {
 		text := page(records...)
 		safePage(t, []byte(text))
