@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,9 +51,7 @@ func TestJournalWithoutDigestsIsNotResumed(t *testing.T) {
 		t.Errorf("load: %v", err)
 	}
 	_, err := Resume(s.Dir(), someSoftware, someMachine)
-	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "have no digests; start another run") {
-		t.Errorf("resume: %v", err)
-	}
+	must.Is(t, err, ErrUsage, "have no digests; start another run")
 }
 
 // docs/records.md describes the digest for readers in other languages; this test computes it without this package.

@@ -3,7 +3,6 @@
 package record
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -53,9 +52,7 @@ func TestParseKernels(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "bfs,bfs", "BFS", "bfs,"} {
-		if _, err := ParseKernels(text); !errors.Is(err, ErrUsage) {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.Is(t, must.Err(ParseKernels(text)), ErrUsage)
 	}
 }
 
@@ -79,9 +76,7 @@ func TestWrongGraphsOfAPlan(t *testing.T) {
 		if err == nil {
 			err = p.Check()
 		}
-		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", texts, err, want)
-		}
+		must.Is(t, err, ErrUsage, want)
 	}
 }
 

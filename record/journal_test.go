@@ -3,7 +3,7 @@
 package record
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -350,8 +350,8 @@ func TestPlanCheck(t *testing.T) {
 		p := somePlan()
 		change(&p)
 		err := p.Check()
-		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "--") {
-			t.Errorf("%s: got %v", want, err)
+		if must.Is(t, err, ErrUsage, want); strings.Contains(fmt.Sprint(err), "--") {
+			t.Errorf("the error of a plan names a flag: %v", err)
 		}
 	}
 	for want, change := range map[string]func(*Plan){
@@ -363,9 +363,7 @@ func TestPlanCheck(t *testing.T) {
 		p := somePlan()
 		p.Cluster = &Cluster{Launcher: "srun"}
 		change(&p)
-		if err := p.Check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", want, err)
-		}
+		must.Is(t, p.Check(), ErrUsage, want)
 		if p.Cluster.Launcher = ""; p.Check() != nil { // one host
 			t.Errorf("%s: one host is refused, too: %v", want, p.Check())
 		}

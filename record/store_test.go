@@ -108,9 +108,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			t.Skip(err)
 		}
-		if _, err := Load(dir); !errors.Is(err, regular.ErrRefused) || !strings.Contains(err.Error(), name) {
-			t.Errorf("load: %v, want an error about %s", err, name)
-		}
+		must.Is(t, must.Err(Load(dir)), regular.ErrRefused, name)
 		if _, err := Resume(dir, someSoftware, someMachine); err == nil {
 			t.Errorf("resume accepted a pipe as %s", name)
 		}
@@ -147,12 +145,8 @@ func TestLoadRejectsDamagedRecordsInALine(t *testing.T) {
 	os.Remove(journalOf(s))
 	must.Fail(t, must.Err(Load(s.Dir())), "restore the file")
 	for _, dir := range []string{t.TempDir(), filepath.Join(s.Dir(), ManifestFile)} {
-		if _, err := Load(dir); !errors.Is(err, ErrUsage) {
-			t.Errorf("%s: %v, want ErrUsage", dir, err)
-		}
-		if _, err := Resume(dir, someSoftware, someMachine); !errors.Is(err, ErrUsage) {
-			t.Errorf("resume %s: %v, want ErrUsage", dir, err)
-		}
+		must.Is(t, must.Err(Load(dir)), ErrUsage)
+		must.Is(t, must.Err(Resume(dir, someSoftware, someMachine)), ErrUsage)
 	}
 }
 
@@ -168,13 +162,8 @@ func TestImpossibleEntriesHaveNoResult(t *testing.T) {
 
 func TestStoreIsLocked(t *testing.T) {
 	s := newStore(t)
-	if _, err := Resume(s.Dir(), someSoftware, someMachine); !errors.Is(err, ErrUsage) ||
-		!strings.Contains(err.Error(), "another teps") {
-		t.Errorf("second writer: %v", err)
-	}
-	if _, err := Create(s.Dir(), s.Manifest()); !errors.Is(err, ErrUsage) {
-		t.Errorf("second run in one folder: %v", err)
-	}
+	must.Is(t, must.Err(Resume(s.Dir(), someSoftware, someMachine)), ErrUsage, "another teps")
+	must.Is(t, must.Err(Create(s.Dir(), s.Manifest())), ErrUsage)
 }
 
 func TestResumeRejectsOtherMachineAndBuild(t *testing.T) {
@@ -182,9 +171,7 @@ func TestResumeRejectsOtherMachineAndBuild(t *testing.T) {
 	s.Close()
 	other := someMachine
 	other.CPU = "another processor"
-	if _, err := Resume(s.Dir(), someSoftware, other); !errors.Is(err, ErrUsage) {
-		t.Errorf("other machine: %v", err)
-	}
+	must.Is(t, must.Err(Resume(s.Dir(), someSoftware, other)), ErrUsage)
 	if _, err := Resume(s.Dir(), Software{Version: "v1", Compiler: "go"}, someMachine); !errors.Is(err, ErrUsage) {
 		t.Errorf("other build: %v", err)
 	}
@@ -244,9 +231,7 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	must.Do(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &shorter))
 	err := s.Append(Entry{Engine: "one", GraphID: six, Root: &RootRecord{Index: 2}})
 	must.Do(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
-	if !errors.Is(err, ErrNotWritten) || !strings.Contains(err.Error(), "resume the run") {
-		t.Errorf("full disk: %v; want ErrNotWritten that says to resume", err)
-	}
+	must.Is(t, err, ErrNotWritten, "resume the run")
 	if read(journalOf(s)) != before {
 		t.Error("the journal changed")
 	}
@@ -308,8 +293,6 @@ func TestRunsFindsNestedDirectories(t *testing.T) {
 		t.Errorf("the directory of a run: %q, %v", one, err)
 	}
 	for _, no := range []string{"missing", "b/run.json"} {
-		if _, err := Runs(filepath.Join(store, no)); !errors.Is(err, ErrUsage) {
-			t.Errorf("%s: %v, want ErrUsage", no, err)
-		}
+		must.Is(t, must.Err(Runs(filepath.Join(store, no))), ErrUsage)
 	}
 }

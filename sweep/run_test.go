@@ -264,13 +264,9 @@ func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
 	}
 	wrong := someSweep()
 	wrong.Engines[1].Spec.Builtin, wrong.Engines[1].Spec.Options = "gpu", map[string]string{"gears": "5"}
-	if _, err := Prepare(t.Context(), host, wrong, t.TempDir()); !errors.Is(err, record.ErrUsage) {
-		t.Errorf("an unknown option of an unavailable engine: %v", err)
-	}
+	must.Is(t, must.Err(Prepare(t.Context(), host, wrong, t.TempDir())), record.ErrUsage)
 	x.Engines = x.Engines[1:]
-	if _, err := Prepare(t.Context(), host, x, t.TempDir()); !errors.Is(err, plugins.ErrUnavailable) {
-		t.Errorf("a sweep of unavailable engines only: %v", err)
-	}
+	must.Is(t, must.Err(Prepare(t.Context(), host, x, t.TempDir())), plugins.ErrUnavailable)
 }
 
 type absent struct{ plugins.Engine }

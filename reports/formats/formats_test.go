@@ -241,16 +241,12 @@ func TestWriteAllLeavesNoPartOfAFile(t *testing.T) {
 	blocked := filepath.Join(dir, "graph500.txt")
 	must.Do(os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
 	err := WriteAll(dir, reportOf(samples.Result([]string{"cpu"}, 16)))
-	if err == nil || !strings.Contains(err.Error(), "graph500.txt") || !strings.HasPrefix(err.Error(), "reports: ") {
-		t.Errorf("got %v", err)
-	}
+	must.Fail(t, err, "reports: ", "graph500.txt")
 	entries := must.Get(os.ReadDir(dir))
 	if len(entries) != 1 {
 		t.Errorf("%d files are left, want the folder alone", len(entries))
 	}
-	if err := WriteAll(filepath.Join(dir, "absent"), reportOf(samples.Result(nil))); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there gave %v", err)
-	}
+	must.Is(t, WriteAll(filepath.Join(dir, "absent"), reportOf(samples.Result(nil))), fs.ErrNotExist)
 }
 
 // Every format is known by its name and takes several records.
@@ -270,9 +266,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	must.Fail(t, must.Err(ByName(All(), "pdf")), "html, markdown")
-	if _, err := reports.New(nil); !errors.Is(err, reports.ErrNoRecord) {
-		t.Errorf("without a record: %v", err)
-	}
+	must.Is(t, must.Err(reports.New(nil)), reports.ErrNoRecord)
 }
 
 // full is a writer to a full disk.

@@ -4,7 +4,6 @@ package plot
 
 import (
 	"bytes"
-	"errors"
 	"image"
 	"maps"
 	"os"
@@ -89,12 +88,8 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 			t.Errorf("the PNG is %d pixels wide, want 6.8 inches of 300 (%v)", png.Width, err)
 		}
 	}
-	if err := plotter().Write(filepath.Join(dir, "x.gif"), f); !errors.Is(err, ErrExtension) {
-		t.Errorf("an unknown form: %v", err)
-	}
-	if err := plotter().Write(filepath.Join(dir, "absent", "x.svg"), f); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a missing directory: %v", err)
-	}
+	must.Is(t, plotter().Write(filepath.Join(dir, "x.gif"), f), ErrExtension)
+	must.Is(t, plotter().Write(filepath.Join(dir, "absent", "x.svg"), f), os.ErrNotExist)
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		t.Errorf("%d files, %v", len(entries), err)
 	}
