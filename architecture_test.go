@@ -106,7 +106,7 @@ var arrows = map[string][]string{
 var libraries = map[string][]string{
 	"github.com/hashicorp/":      {"plugins/rpc", "plugins/rpc/internal/enginepb"},
 	"google.golang.org/":         {"cluster", "plugins/rpc", "plugins/rpc/internal/enginepb"},
-	"github.com/google/":         {"record", "graph/files"},
+	"github.com/google/":         {"record", "graph/files", "internal/must"},
 	"github.com/klauspost/":      {"graph/files"},
 	"github.com/therootcompany/": {"graph/files"},
 	"gonum.org/":                 {"record", "reports/plot"},

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
@@ -162,9 +163,7 @@ func TestEnginesAndScalesAreMatched(t *testing.T) {
 func TestADifferenceWithinTheScatterOfRunsIsNoVerdict(t *testing.T) {
 	a := []record.Result{made("a1", "cpu", ramp(64, 1)...), made("a2", "cpu", ramp(64, 1.10)...)}
 	b := []record.Result{made("b1", "cpu", ramp(64, 1.05)...), made("b2", "cpu", ramp(64, 1.16)...)}
-	if c := compared(t, a[:1], b[:1]); c.Verdict != Faster {
-		t.Errorf("one run a side: got %+v", c)
-	}
+	must.Equal(t, compared(t, a[:1], b[:1]).Verdict, Faster, "one run a side")
 	c := compared(t, a, b)
 	const reason = "runs of the same side differ by up to 10 %, the sides by 5.2 %"
 	if c.Verdict != Undecided || c.Reason != reason || !c.Compared() {
@@ -185,9 +184,7 @@ func TestADifferenceWithinTheScatterOfRunsIsNoVerdict(t *testing.T) {
 		t.Errorf("six runs a side, each 5 %% faster than its partner: got %+v", c)
 	}
 	far := []record.Result{made("b1", "cpu", ramp(64, 0.5)...), made("b2", "cpu", ramp(64, 0.55)...)}
-	if c := compared(t, a[:2], far); c.Verdict != Slower {
-		t.Errorf("a difference beyond the scatter: got %+v", c)
-	}
+	must.Equal(t, compared(t, a[:2], far).Verdict, Slower, "a difference beyond the scatter")
 }
 
 func TestOtherDifferencesAreListed(t *testing.T) {
@@ -222,9 +219,7 @@ func TestOtherDifferencesAreListed(t *testing.T) {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 	c = of(one(a), one(a))
-	if len(c.Differences) != 0 {
-		t.Errorf("a run and itself: got %+v", c.Differences)
-	}
+	must.Equal(t, len(c.Differences), 0, c.Differences)
 }
 
 // Options of different engines are not comparable; those of an engine that has not described itself may be.
@@ -243,9 +238,7 @@ func TestOptionsAreComparedWithinAnEngineOnly(t *testing.T) {
 	}{{"cpu", "cpu", true}, {"cpu", "gpu", false}, {"", "gpu", true}, {"cpu", "", true}, {"", "", true}} {
 		cell := compared(t, one(described("1", c.a)), one(described("2", c.b)))
 		got := slices.ContainsFunc(cell.Differences, func(d Difference) bool { return d.What == "option threads" })
-		if got != c.want {
-			t.Errorf("engines %q and %q: option threads is listed: %v, want %v", c.a, c.b, got, c.want)
-		}
+		must.Equal(t, got, c.want, c.a, c.b)
 	}
 }
 
@@ -317,8 +310,6 @@ func TestARatioHasThreeDigitsOrDecimals(t *testing.T) {
 	for want, r := range map[string]Ratio{
 		"ratio 0.130, 0.101 to 0.156": {0.13, 0.101, 0.156}, "ratio 27.5, 9.000 to 31.0": {27.5, 9, 31},
 	} {
-		if got := r.Text("to"); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		must.Equal(t, r.Text("to"), want)
 	}
 }

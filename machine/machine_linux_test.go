@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // twoSockets returns the files of a server with two processors of four cores; pairs of cores share a last-level cache.
@@ -76,9 +78,7 @@ func TestMachineHasTheFactsOfItsFiles(t *testing.T) {
 	} {
 		m := machineOf(t, c.files)
 		c.want.Kernel = m.Kernel // asked of the machine that runs the test
-		if diff := cmp.Diff(c.want, m); diff != "" {
-			t.Errorf("machine (-want +got):\n%s", diff)
-		}
+		must.Equal(t, m, c.want, "machine")
 	}
 }
 
@@ -113,9 +113,7 @@ func TestMachineUnderHypervisor(t *testing.T) {
 		files := twoSockets()
 		files["proc/cpuinfo"] = strings.ReplaceAll(files["proc/cpuinfo"], "avx2", c.flag)
 		maps.Copy(files, c.files)
-		if m := machineOf(t, files); m.Virtual != c.want {
-			t.Errorf("%s: want %q, got %q", name, c.want, m.Virtual)
-		}
+		must.Equal(t, machineOf(t, files).Virtual, c.want, name)
 	}
 }
 
@@ -137,9 +135,7 @@ func TestLastLevelCacheSkipsMalformedFiles(t *testing.T) {
 		dir + "index2/level": "two", dir + "index2/size": "1024K",
 		dir + "index3/level": "3", dir + "index3/size": "much",
 	})
-	if n := tree(sys).lastLevelCache(); n != 48<<10 {
-		t.Errorf("want the 48 KiB that are understood, got %d", n)
-	}
+	must.Equal(t, tree(sys).lastLevelCache(), 48<<10, "the 48 KiB that are understood")
 }
 
 func TestGPUsOnThePCIBus(t *testing.T) {
@@ -166,9 +162,7 @@ func TestGPUsOnThePCIBus(t *testing.T) {
 	}, m.GPUs); diff != "" {
 		t.Errorf("GPUs (-want +got):\n%s", diff)
 	}
-	if m.SMT != "off" {
-		t.Errorf("want SMT off, got %q", m.SMT)
-	}
+	must.Equal(t, m.SMT, "off", "SMT")
 }
 
 // The peak is at least what the process has held at once, and that of its children is added only on demand.
@@ -188,7 +182,5 @@ func TestPeakMemoryOfThisProcess(t *testing.T) {
 	if together := PeakMemory(os.Getpid(), true); process < 64<<20 || together <= process {
 		t.Errorf("%d bytes after touching 64 MiB, %d with a child", process, together)
 	}
-	if none := PeakMemory(1<<30, true); none != 0 {
-		t.Errorf("%d bytes of no process", none)
-	}
+	must.Equal(t, PeakMemory(1<<30, true), 0, "a process that is not there")
 }

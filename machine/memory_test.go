@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tepsbench/teps/internal/must"
 )
 
@@ -140,9 +138,7 @@ func TestMemoryIsReadWhole(t *testing.T) {
 		words[i] = uint64(i * i)
 		want += words[i]
 	}
-	if got := sum(words); got != want {
-		t.Errorf("sum %d, want %d", got, want)
-	}
+	must.Equal(t, sum(words), want)
 	if got := gather(slices.Repeat([]uint64{1}, 1003), 7, 500); got != 500 {
 		t.Errorf("%d words were gathered, want 500", got)
 	}
@@ -185,9 +181,7 @@ func TestInterferenceIsThatOfBusyThreads(t *testing.T) {
 		t.Errorf("measured for %v s", got.Period)
 	}
 	want := &Interference{Period: got.Period, Waited: 0.002, Stolen: 0.03, Switches: 9, Faults: 33}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want -, got +:\n%s", diff)
-	}
+	must.Equal(t, got, want, "interference")
 	if got := now(proc, 8).Since(before); got != nil {
 		t.Errorf("a process that is not there: %+v", got)
 	}
@@ -255,8 +249,6 @@ func TestWarningsNameTheFix(t *testing.T) {
 				t.Fatalf("%+v: %q, want lines of up to 74 columns with %q", c.m, got, c.parts)
 			}
 		}
-		if len(got) != len(c.parts) {
-			t.Errorf("%+v: %q, want nothing", c.m, got)
-		}
+		must.Equal(t, len(got), len(c.parts), c.m, got)
 	}
 }

@@ -64,9 +64,7 @@ func TestDigestIsAsDocumented(t *testing.T) {
 	text, _, _ := strings.Cut(files[2], ",\n  \"digest\": \"")
 	sum := sha256.Sum256([]byte(files[0] + files[1] + text))
 	want := hex.EncodeToString(sum[:])
-	if got := files[2][len(text):]; got != ",\n  \"digest\": \""+want+"\"\n}\n" {
-		t.Errorf("%s ends with %q, want the digest %s", ResultFile, got, want)
-	}
+	must.Equal(t, files[2][len(text):], ",\n  \"digest\": \""+want+"\"\n}\n", ResultFile, want)
 	r, err := Load(dir)
 	if err != nil || r.Digest != want || !r.Checksummed() {
 		t.Errorf("loaded digest %q, error %v; want %s", r.Digest, err, want)

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
 )
 
@@ -210,9 +211,7 @@ func TestFiguresOfSeveralHostsNeedAllHosts(t *testing.T) {
 		e.Loop.Elapsed, e.Absent = 60, c.absent
 		e.Figures = e.figures(hosts)
 		e.Green = e.green(nil, hosts)
-		if len(e.Figures) != len(c.sums) {
-			t.Errorf("%s: figures of %q", name, names(e.Figures))
-		}
+		must.Equal(t, len(e.Figures), len(c.sums), name, names(e.Figures))
 		for _, f := range e.Figures {
 			if f.Watts != c.sums[f.Of] || f.MTEPSPerWatt != 2000/f.Watts || *f.IdleWatts != f.Watts/2 {
 				t.Errorf("%s: got %+v, want %v", name, f, c.sums)
@@ -341,12 +340,8 @@ func TestGreenLevels(t *testing.T) {
 			}
 			text := powerText(
 				Run{Energy: &EnergyRecord{Loop: e.Loop, Figures: e.Figures, Green: green, Meters: e.Meters}, Graph: c.graph})
-			if system := strings.Contains(text, " system power"); system != (name != "component") {
-				t.Errorf("power: %s", text)
-			}
-			if (c.level == 0) != strings.Contains(text, "no EEHPC level") {
-				t.Errorf("power: %s", text)
-			}
+			must.Equal(t, strings.Contains(text, " system power"), name != "component", text)
+			must.Equal(t, c.level == 0, strings.Contains(text, "no EEHPC level"), text)
 		})
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 )
@@ -25,9 +23,7 @@ func TestGraphsOfAPlan(t *testing.T) {
 		names = append(names, id.At())
 	}
 	want := []string{"at scale 7", "on kron:7:48", "on grid2d:5000", "on roads.mtx", "on standard input"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("graphs (-want +got):\n%s", diff)
-	}
+	must.Equal(t, names, want, "graphs")
 	for _, id := range p.GraphIDs() {
 		source, err := p.Generator(id)
 		if file := strings.HasPrefix(id.Source, "roads") || strings.HasPrefix(id.Source, "standard"); err != nil ||

@@ -62,9 +62,7 @@ func TestReplayOfOfficialRun(t *testing.T) {
 		t.Errorf("got state %s, valid %v, %d sessions, options %v, mean depth %g", run.State, run.Valid, run.Sessions,
 			run.Options, run.MeanDepth())
 	}
-	if got := *run.Roots[63].NEdge; got != 990 {
-		t.Errorf("nedge = %d, want 1000 tuples less 10 self-loops", got)
-	}
+	must.Equal(t, *run.Roots[63].NEdge, 990, "1000 tuples less 10 self-loops")
 	for _, c := range run.Compliance.Rules {
 		if !c.Holds || strings.Contains(c.Detail, "recipe for each") || strings.Contains(c.Detail, "killed") {
 			t.Errorf("%s: holds %v, %s", c.Rule, c.Holds, c.Detail)

@@ -42,9 +42,7 @@ func TestSoftwareOf(t *testing.T) {
 		"changes to nothing": {debug.BuildInfo{Settings: settings("vcs.modified", "true")}, Software{}},
 	} {
 		c.want.Version, c.want.Compiler = cmp.Or(c.want.Version, Version), cmp.Or(c.want.Compiler, compiler)
-		if got := softwareOf(&c.info, true); got != c.want {
-			t.Errorf("%s: want %+v, got %+v", name, c.want, got)
-		}
+		must.Equal(t, softwareOf(&c.info, true), c.want, name)
 	}
 	for commit, want := range map[string]string{
 		"": "1.0.0 (no commit: built without VCS stamping)", "abc": "1.0.0 (commit abc)",
@@ -56,9 +54,7 @@ func TestSoftwareOf(t *testing.T) {
 	}
 	for program, want := range map[string]string{"": "", "abc": "", "0123456789abcdef": ", program 0123456789ab"} {
 		got := Software{Version: "1.0.0", Commit: "abc", Compiler: "go", Program: program}.String()
-		if got != "1.0.0 (commit abc), go"+want {
-			t.Errorf("program %q: %q", program, got)
-		}
+		must.Equal(t, got, "1.0.0 (commit abc), go"+want, program)
 	}
 	if got := softwareOf(nil, false); got != (Software{Version: Version, Compiler: compiler}) {
 		t.Errorf("without information: %+v", got)
@@ -95,9 +91,7 @@ func TestManifestHasEnvironment(t *testing.T) {
 	s := newStore(t)
 	s.Close()
 	r := must.Get(Load(s.Dir()))
-	if r.Environment["GOMEMLIMIT"] != "8GiB" {
-		t.Errorf("environment %v", r.Environment)
-	}
+	must.Equal(t, r.Environment["GOMEMLIMIT"], "8GiB", r.Environment)
 	if s.entries[0].Session.Environment["GOMEMLIMIT"] != "8GiB" {
 		t.Error("the session has no environment")
 	}

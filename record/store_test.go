@@ -245,9 +245,7 @@ func TestWriteFileReplacesWholeFiles(t *testing.T) {
 	path := filepath.Join(dir, "f")
 	for _, content := range []string{"one", "two, longer"} {
 		must.Do(WriteFile(path, []byte(content)))
-		if got := read(path); got != content {
-			t.Errorf("got %q, want %q", got, content)
-		}
+		must.Equal(t, read(path), content)
 	}
 	missing := filepath.Join(dir, "missing", "page.html")
 	if err := WriteFile(missing, nil); err == nil || err.Error() != "write "+missing+": no such file or directory" {

@@ -35,9 +35,7 @@ func TestDisturbedSearches(t *testing.T) {
 			run.Roots[i].Interference.Stolen = run.Roots[i].Time
 		}
 	}
-	if got := Disturbance(run); got != "" {
-		t.Errorf("a single delayed search: %q", got)
-	}
+	must.Equal(t, Disturbance(run), "", "a single delayed search")
 	calm := run
 	calm.Roots, run.Roots = run.Roots[8:], run.Roots[:8]
 	want = "1 of 8 searches of " + run.Label + " at scale 16 was delayed by more than a tenth of its time, "

@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"pgregory.net/rapid"
 
@@ -32,9 +31,7 @@ func TestMissingNumbersAreShownAsMissing(t *testing.T) {
 		{NoDigest("a"), "Record a has no digest: nothing shows that it is unchanged."},
 		{NoDigest("a", "b"), "2 records have no digest, such as a: nothing shows that they are unchanged."},
 	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
-		}
+		must.Equal(t, c.got, c.want)
 	}
 }
 
@@ -46,9 +43,7 @@ func TestDocumentationSaysHowWidePlotsAre(t *testing.T) {
 }
 
 func TestCleanLeavesOutCombiningMarks(t *testing.T) {
-	if got := Clean("e\u0301 \u0bb2\u0bc7", 40); got != "e \u0bb2" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, Clean("e\u0301 \u0bb2\u0bc7", 40), "e \u0bb2")
 }
 
 func TestCleanMakesOneShortLine(t *testing.T) {
@@ -86,28 +81,20 @@ func TestShortNamesStayDifferent(t *testing.T) {
 			if got[0] == got[1] || name == "end" && got[0] != got[2] || name == "front" && got[2] != "cpu" {
 				t.Errorf("%s, %d columns: %q", name, width, got)
 			}
-			if n := text.StringWidth(got[0]); n != width {
-				t.Errorf("%q has %d columns, want %d", got[0], n, width)
-			}
+			must.Equal(t, text.StringWidth(got[0]), width, got[0])
 		}
 	}
 	// No single cut keeps these apart.
 	texts := []string{"1:" + strings.Repeat("x", 30) + ":1", "2:" + strings.Repeat("x", 30) + ":1",
 		"1:" + strings.Repeat("x", 15) + "y" + strings.Repeat("x", 14) + ":1", "1:" + strings.Repeat("x", 30) + ":2"}
-	if diff := cmp.Diff(texts, Shorten(8, texts...)); diff != "" {
-		t.Errorf("texts (-want +got):\n%s", diff)
-	}
+	must.Equal(t, Shorten(8, texts...), texts, "no single cut keeps these apart")
 	// Without the names of their options these do.
 	texts = []string{"cpu:threads=1:adjacency=csr", "cpu:threads=1:adjacency=packed", "cpu:threads=2:adjacency=packed"}
 	want := []string{"cpu:1:csr", "cpu:1:packed", "cpu:2:packed"}
-	if diff := cmp.Diff(want, Shorten(13, texts...)); diff != "" {
-		t.Errorf("variants (-want +got):\n%s", diff)
-	}
+	must.Equal(t, Shorten(13, texts...), want, "variants")
 	texts = []string{"cpu:a=1:b=" + strings.Repeat("2", 20), "cpu:a=3:b=" + strings.Repeat("2", 20),
 		"cpu:b=1:a=" + strings.Repeat("2", 20)} // the first and the last would be the same
-	if diff := cmp.Diff(texts, Shorten(5, texts...)); diff != "" {
-		t.Errorf("same values (-want +got):\n%s", diff)
-	}
+	must.Equal(t, Shorten(5, texts...), texts, "same values")
 }
 
 // Engines may know only the architecture of a processor, while the machine records its name. Other devices name
@@ -119,16 +106,10 @@ func TestDevicePrefersTheMachineNameOfAProcessor(t *testing.T) {
 		result := all(r).Results[0]
 		return result.Runs[0].Device()
 	}
-	if got := device(r); got != r.Machine.CPU {
-		t.Errorf("the processor is called %q, want the machine's name %q", got, r.Machine.CPU)
-	}
+	must.Equal(t, device(r), r.Machine.CPU, "the name that the machine has for its processor")
 	r.Machine.CPU = ""
-	if got := device(r); got != "amd64" {
-		t.Errorf("without a name from the machine the device is %q", got)
-	}
+	must.Equal(t, device(r), "amd64", "without a name from the machine")
 	r = samples.Result([]string{"cuda"}, 26)
 	r.Runs[0].Description.Devices = []plugins.Device{{Kind: "gpu", Name: "H200"}, {Kind: "gpu", Name: "H200"}}
-	if got := device(r); got != "2 × H200" {
-		t.Errorf("two devices are %q", got)
-	}
+	must.Equal(t, device(r), "2 × H200", "two devices")
 }

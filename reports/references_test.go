@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tepsbench/teps/internal/must"
 )
 
@@ -113,9 +111,7 @@ func TestReferencesHaveThePublishedNumbers(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rows (-transcription +references):\n%s", diff)
-	}
+	must.Equal(t, got, want, "rows of the transcription")
 }
 
 func TestUnknownReferenceIsRejectedWithTheKnownOnes(t *testing.T) {

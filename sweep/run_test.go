@@ -113,9 +113,7 @@ func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 		t.Error("Prepare made the store")
 	}
 	begun := measured(t, s, host)
-	if host.inputs != 2 {
-		t.Errorf("the input was generated %d times for 2 scales", host.inputs)
-	}
+	must.Equal(t, host.inputs, 2, "inputs of 2 scales")
 	if len(begun) != 12 || len(slices.Compact(slices.Sorted(slices.Values(begun)))) != 12 {
 		t.Errorf("begun: %v", begun)
 	}
@@ -201,9 +199,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	sick = false
 	// Nothing is measured again before its directory is removed, and the reasons are those of the records.
 	s = prepared(t, host, someSweep(), dir)
-	if begun := measured(t, s, host); len(begun) != 0 {
-		t.Errorf("measured again: %v", begun)
-	}
+	must.Equal(t, len(measured(t, s, host)), 0, "measured again")
 	if n := states(s); n[Failed] != 4 || n[Invalid] != 4 {
 		t.Errorf("states: %v", n)
 	}
@@ -237,9 +233,7 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 	if !errors.Is(refusal, record.ErrUsage) || !strings.Contains(refusal.Error(), "another sweep is writing to "+dir) {
 		t.Errorf("the second sweep: %v", refusal)
 	}
-	if n := states(first); n[Done] != 12 {
-		t.Errorf("states: %v", n)
-	}
+	must.Equal(t, states(first)[Done], 12, "states")
 	first.Dir = filepath.Join(dir, first.Jobs[0].Folder, record.ManifestFile)
 	first.Jobs[0].State = Missing
 	if err := first.Run(t.Context(), host, nil, silent{}, ignore); err == nil ||
@@ -339,9 +333,7 @@ func TestRepeatsEndWhenTheRateIsKnown(t *testing.T) {
 				j.State, j.Run = Done, &record.Run{Statistics: statistics}
 			}
 		}
-		if begun := measured(t, schedule, host); len(begun) != 2*c.measured {
-			t.Errorf("%+v: measured %v", c, begun)
-		}
+		must.Equal(t, len(measured(t, schedule, host)), 2*c.measured, c)
 		if got := states(schedule); got[Done] != 2*(c.done+c.measured) || len(schedule.ToDo())+len(schedule.Bad()) > 0 {
 			t.Errorf("%+v: %v", c, got)
 		}

@@ -127,9 +127,7 @@ func TestFolderIdentifiesTheMeasurement(t *testing.T) {
 	for _, j := range grown.jobs() {
 		folders[folder(j, "1", someSoftware, someMachine)] = true
 	}
-	if len(folders) != len(grown.jobs()) {
-		t.Errorf("%d folders of %d jobs", len(folders), len(grown.jobs()))
-	}
+	must.Equal(t, len(folders), len(grown.jobs()), "folders of jobs")
 	for _, j := range someSweep().jobs() {
 		if name := folder(j, "1", someSoftware, someMachine); !folders[name] {
 			t.Errorf("the grown sweep has lost %s", name)

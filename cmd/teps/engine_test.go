@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/opencl"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
@@ -159,8 +160,6 @@ func TestARunWithoutEnginesHasAGPUThatOnlyOpenCLFinds(t *testing.T) {
 		{[]plugins.Device{device("gpu", "A", plugins.DeviceUUID, "GPU-2"), device("gpu", "B", "driver", "3")}, 4},
 		{devices, -1},
 	} {
-		if got := otherGPU(devices, c.given); got != c.want {
-			t.Errorf("with %v: got device %d, want %d", c.given, got, c.want)
-		}
+		must.Equal(t, otherGPU(devices, c.given), c.want, c.given)
 	}
 }

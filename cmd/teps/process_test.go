@@ -182,9 +182,7 @@ func TestSignalsEndARunInOrderUnlessIgnored(t *testing.T) {
 			}
 		}
 		err := cmd.Wait()
-		if got := cmd.ProcessState.ExitCode(); got != code {
-			t.Errorf("%q ignored: exit code %d (%v), want %d", ignored, got, err, code)
-		}
+		must.Equal(t, cmd.ProcessState.ExitCode(), code, ignored, err)
 		waitForEnd(t, engines)
 		nothingLeft(t, temp)
 		run, hint := loaded(dir).Runs[0], "continue with: teps run --resume "+dir

@@ -31,9 +31,7 @@ func TestRecipes(t *testing.T) {
 		return string(text)
 	}
 	text := batch("--roots", "4")
-	if again := batch("--roots", "4"); again != text {
-		t.Errorf("a job that is queued again prints\n%s", again)
-	}
+	must.Equal(t, batch("--roots", "4"), text, "a job that is queued again")
 	checks := map[string]string{ // by file: a text with a pattern in each
 		"reframe.py": `r"\^(.*?: .*?)"`, "jube.xml": `<pattern name="\w+" type="float">(.*?)</pattern>`,
 	}
@@ -45,9 +43,7 @@ func TestRecipes(t *testing.T) {
 				t.Errorf("%s looks for %q, which is not in\n%s", file, one[1], text)
 			}
 		}
-		if len(found) != 3 {
-			t.Errorf("%s has %d patterns, want 3", file, len(found))
-		}
+		must.Equal(t, len(found), 3, file)
 		if file == "jube.xml" && xml.Unmarshal(recipe, new(struct{})) != nil {
 			t.Errorf("%s is not XML", file)
 		}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // terminal is a pseudoterminal that a command runs on.
@@ -161,13 +163,9 @@ func TestCtrlCOnATerminalLeavesItClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, code := term.end(t, cmd)
-	if code != exitInterrupted {
-		t.Errorf("exit code %d", code)
-	}
+	must.Equal(t, code, exitInterrupted, "exit code")
 	visible := left(text)
-	if last := visible[len(visible)-1]; last != "" {
-		t.Errorf("the prompt would follow %q", last)
-	}
+	must.Equal(t, visible[len(visible)-1], "", "the last line")
 	for _, line := range visible {
 		if strings.Contains(line, "[==") || strings.Contains(line, "^C") {
 			t.Errorf("this stays behind: %q", line)

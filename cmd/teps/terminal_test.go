@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // screen is a terminal of one line.
@@ -108,9 +110,7 @@ func TestALineShowsAboutHowLongTheRunTakes(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			step.Add(2)
 			text, _ := s.read()
-			if painted := text[strings.LastIndex(text, "["):]; painted != c.want {
-				t.Errorf("%v left: %q, want %q", c.left, painted, c.want)
-			}
+			must.Equal(t, text[strings.LastIndex(text, "["):], c.want, c.left)
 			step.End("", nil)
 		}
 		s, progress := onScreen(80)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	_ "pgregory.net/rapid" // which has the flag
 )
 
@@ -64,6 +65,14 @@ func Is(t reporter, err, wrapped error, words ...string) {
 		t.Errorf("got the error %v, want %v", err, wrapped)
 	}
 	Fail(t, err, words...)
+}
+
+// Equal reports a value that is not the wanted one. about says what the value is of.
+func Equal[T any](t reporter, got, want T, about ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: got %+v (-want +got):\n%s", strings.TrimSpace(fmt.Sprintln(about...)), got, diff)
+	}
 }
 
 // Ends waits until a process has ended or is a zombie, and reports whether that happened within a minute.

@@ -243,9 +243,7 @@ func TestWriteAllLeavesNoPartOfAFile(t *testing.T) {
 	err := WriteAll(dir, reportOf(samples.Result([]string{"cpu"}, 16)))
 	must.Fail(t, err, "reports: ", "graph500.txt")
 	entries := must.Get(os.ReadDir(dir))
-	if len(entries) != 1 {
-		t.Errorf("%d files are left, want the folder alone", len(entries))
-	}
+	must.Equal(t, len(entries), 1, "files that are left")
 	must.Is(t, WriteAll(filepath.Join(dir, "absent"), reportOf(samples.Result(nil))), fs.ErrNotExist)
 }
 
@@ -323,9 +321,7 @@ func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
 		t.Errorf("table:\n%s", &table)
 	}
 	blocks := strings.Split(data(filepath.Join(dir, "submission.txt")), "\n\n")
-	if len(blocks) != len(r.Runs) {
-		t.Errorf("%d blocks for %d runs", len(blocks), len(r.Runs))
-	}
+	must.Equal(t, len(blocks), len(r.Runs), "blocks")
 	for _, block := range blocks {
 		if !strings.Contains(block, "# Not a Green Graph500 submission: no EEHPC level is reached: it takes a meter of "+
 			"the whole system") {

@@ -183,12 +183,8 @@ func TestPagesOfManyRunsInABrowser(t *testing.T) {
 			t.Errorf("%s: the page is %d pixels tall and has %d bytes, want at most 6,000 and 3,000,000 (%v)", name, height,
 				len(text), err)
 		}
-		if wide := b.ask("document.documentElement.scrollWidth"); wide != "1280" {
-			t.Errorf("%s: the page is %s pixels wide", name, wide)
-		}
-		if over := b.ask(textsOutside); over != "" {
-			t.Errorf("%s: texts outside their drawings: %s", name, over)
-		}
+		must.Equal(t, b.ask("document.documentElement.scrollWidth"), "1280", name)
+		must.Equal(t, b.ask(textsOutside), "", name)
 		if strings.HasSuffix(name, ".png") {
 			b.photograph(name, 1280)
 		}
@@ -243,15 +239,9 @@ func TestPageInABrowser(t *testing.T) {
 	for _, width := range []int{1280, 900, 480, 390} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.show(path, width, scheme)
-			if wide := b.ask("document.documentElement.scrollWidth"); wide != strconv.Itoa(width) {
-				t.Errorf("%d %s: the page is %s pixels wide", width, scheme, wide)
-			}
-			if n := b.ask("performance.getEntriesByType('resource').length"); n != "0" {
-				t.Errorf("%d %s: the page fetches %s resources", width, scheme, n)
-			}
-			if over := b.ask(textsOutside); over != "" {
-				t.Errorf("%d %s: texts outside their drawings: %s", width, scheme, over)
-			}
+			must.Equal(t, b.ask("document.documentElement.scrollWidth"), strconv.Itoa(width), width, scheme)
+			must.Equal(t, b.ask("performance.getEntriesByType('resource').length"), "0", width, scheme)
+			must.Equal(t, b.ask(textsOutside), "", width, scheme)
 			// What is wider than its place shows a shadow where it goes on.
 			if n := b.ask(`[...document.querySelectorAll('.scroll, .drawing')].filter(e => e.scrollWidth > e.clientWidth &&
 				!/gradient.*gradient.*gradient/.test(getComputedStyle(e).backgroundImage)).length`); n != "0" {
@@ -321,9 +311,7 @@ func TestScriptOfThePageInABrowser(t *testing.T) {
 	path := write(t, page(result))
 	want := func(what, expression, want string) {
 		t.Helper()
-		if got := b.ask(expression); got != want {
-			t.Errorf("%s: %s is %q, want %q", what, expression, got, want)
-		}
+		must.Equal(t, b.ask(expression), want, what, expression)
 	}
 	b.show(path, 1280, "light")
 
@@ -396,9 +384,7 @@ func TestComparingRowsInABrowser(t *testing.T) {
 	if !strings.HasPrefix(got, "× 0.66") || !strings.HasSuffix(got, ",× 1") {
 		t.Errorf("the quotients of median times and kernel 1 are %q", got)
 	}
-	if wide := b.ask("document.documentElement.scrollWidth"); wide != "390" {
-		t.Errorf("with ratios the page is %s pixels wide, want 390", wide)
-	}
+	must.Equal(t, b.ask("document.documentElement.scrollWidth"), "390", "the width with ratios")
 	rates := b.ask("document.querySelector('tr[data-ratios] td.compared').firstChild.textContent")
 	b.photograph("page-compared-390-dark.png", 390)
 	choose("[1]") // each engine with itself in the first record
@@ -426,9 +412,7 @@ func TestComparingRowsInABrowser(t *testing.T) {
 		t.Errorf("after a reload the first row has %q, want %q", got, first)
 	}
 	choose("")
-	if n := b.ask("document.querySelectorAll('.ratio').length"); n != "0" {
-		t.Errorf("%s ratios are left", n)
-	}
+	must.Equal(t, b.ask("document.querySelectorAll('.ratio').length"), "0", "ratios that are left")
 }
 
 // A page of two machines shows a chart in the first screen, uses both halves of it, is whole on a phone but for long
@@ -446,12 +430,8 @@ func TestPageOfTwoMachinesInABrowser(t *testing.T) {
 	}
 	b.show(path, 390, "light")
 	const cut = "[...document.querySelectorAll('.drawing')].filter(e => e.scrollWidth > e.clientWidth).length"
-	if n := b.ask(cut); n != "0" {
-		t.Errorf("%s charts are cut at 390 pixels", n)
-	}
-	if over := b.ask(textsOutside); over != "" {
-		t.Errorf("texts outside their drawings: %s", over)
-	}
+	must.Equal(t, b.ask(cut), "0", "charts that are cut")
+	must.Equal(t, b.ask(textsOutside), "", "texts outside their drawings")
 	printed, err := base64.StdEncoding.DecodeString(b.call("Page.printToPDF", nil)["data"].(string))
 	if n := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(printed, -1)); err != nil || n < 1 || n > 3 {
 		t.Errorf("six rows take %d pages (%v)", n, err)

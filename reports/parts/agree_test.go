@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -103,9 +104,7 @@ func TestFiguresAndTablesAgree(t *testing.T) {
 			same("the table of weak scaling", column(t, threads.Table, "GTEPS, harmonic"))
 			if got := column(t, energy(r.All, nil).Table, "MTEPS/W"); len(got) > 0 {
 				for i, text := range column(t, first, "MTEPS/W") {
-					if text != got[i]+" gpu" {
-						t.Errorf("row %d has %s MTEPS/W in the first table and %s in that of energy", i, text, got[i])
-					}
+					must.Equal(t, text, got[i]+" gpu", "MTEPS/W in the first table, row", i)
 				}
 			}
 			perWatt := drawn(energy(r.All, nil).Figures[0], false)

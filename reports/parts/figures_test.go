@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tepsbench/teps/internal/must"
@@ -19,9 +18,7 @@ import (
 func TestInvalidRunIsNotDrawn(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)
 	r.Runs[0].Roots[0].Rule, r.Runs[0].Roots[0].Violation = 1, "a cycle"
-	if got := Figures(all(r)); len(got) != 0 {
-		t.Errorf("%d figures of an invalid run", len(got))
-	}
+	must.Equal(t, len(Figures(all(r))), 0, "figures of an invalid run")
 }
 
 func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
@@ -33,9 +30,7 @@ func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
 	if len(both) != 2 || len(alone) != 1 {
 		t.Fatalf("%d and %d series", len(both), len(alone))
 	}
-	if diff := cmp.Diff(both[1].look, alone[0].look); diff != "" {
-		t.Errorf("the look of second with first and without (-with +without):\n%s", diff)
-	}
+	must.Equal(t, alone[0].look, both[1].look, "the look of second without first")
 }
 
 func TestEnginesWithEqualCleanNamesGetNumbers(t *testing.T) {
@@ -73,9 +68,7 @@ func TestScaleAxisLabelsSomeOfManyScales(t *testing.T) {
 				labels = append(labels, tick.Label)
 			}
 		}
-		if got := strings.Join(labels, " "); got != want {
-			t.Errorf("ticks are %q, want %q", got, want)
-		}
+		must.Equal(t, strings.Join(labels, " "), want)
 	}
 }
 
@@ -121,9 +114,7 @@ func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 			out = append(out, c.Text)
 		}
 		for _, row := range table.Rows {
-			if len(row) != len(table.Head) {
-				t.Errorf("a line of %d cells under %d", len(row), len(table.Head))
-			}
+			must.Equal(t, len(row), len(table.Head), "cells of a line")
 		}
 		return strings.Join(out, ", ")
 	}
@@ -136,9 +127,7 @@ func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
 		{head(plugins.Level{Counters: []plugins.Counter{{Name: "culled", Value: 7}}}),
 			"level, direction, vertices expanded, counters"},
 	} {
-		if c.got != c.want {
-			t.Errorf("columns are %q, want %q", c.got, c.want)
-		}
+		must.Equal(t, c.got, c.want, "columns")
 	}
 }
 

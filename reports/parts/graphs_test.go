@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -62,9 +63,7 @@ func TestDeepSearchesAreDrawnToTheirEnd(t *testing.T) {
 	if bars != 200 || last.At != 997 || last.To != 0.005 || f.Panels[1].X.Max != 999.5 {
 		t.Errorf("%d bars on an axis to %v, the last is %+v; want 200 of 5 levels", bars, f.Panels[1].X.Max, last)
 	}
-	if want := "A bar is the time of 5 levels together, a point the mean of their counts."; f.Notes[1] != want {
-		t.Errorf("the note is %q, want %q", f.Notes[1], want)
-	}
+	must.Equal(t, f.Notes[1], "A bar is the time of 5 levels together, a point the mean of their counts.", "the note")
 }
 
 // Engines are compared in the levels of one root, which the first engine's median is. Others have it elsewhere or not.
@@ -88,14 +87,10 @@ func TestLevelsOfEnginesAreThoseOfOneRoot(t *testing.T) {
 	for _, shape := range figures[0].Panels[0].Shapes {
 		if mark, ok := shape.(reports.Mark); ok {
 			marks++
-			if mark.At != (xy(0, 7)) {
-				t.Errorf("got a mark at %v, want the 7 entries of root 7 in level 0", mark.At)
-			}
+			must.Equal(t, mark.At, xy(0, 7), "the 7 entries of root 7 in level 0")
 		}
 	}
-	if marks != 2 {
-		t.Errorf("got %d marks of entries, want one for each engine", marks)
-	}
+	must.Equal(t, marks, 2, "marks of entries")
 	if got := levelsTogether([]reports.Summary{first}); len(got) != 0 {
 		t.Errorf("one engine: got %d figures, want none", len(got))
 	}

@@ -37,14 +37,11 @@ func TestDirectionsAreMeansOverSearches(t *testing.T) {
 		d.levels != [2]float64{1, 1} || d.entries != [2]float64{10, 30} || d.tuples != 100 {
 		t.Errorf("got %+v", d)
 	}
-	if row := directionsTable(got).Rows[0]; row[len(row)-1].Text != "0.400" {
-		t.Errorf("entries a tuple: %s, want 0.400", row[len(row)-1].Text)
-	}
+	row := directionsTable(got).Rows[0]
+	must.Equal(t, row[len(row)-1].Text, "0.400", "entries a tuple")
 	run.Roots[1].Levels[0].Edges = plugins.Count{}
 	without := directionsTable(directionShares([]reports.Summary{{Run: run, Label: "cpu"}}))
-	if last := without.Head[len(without.Head)-1].Text; last != "outside levels" {
-		t.Errorf("a search without counts has the column %q", last)
-	}
+	must.Equal(t, without.Head[len(without.Head)-1].Text, "outside levels", "the last column of a search without counts")
 	for i := range run.Roots {
 		run.Roots[i].Levels[0].Elapsed = time.Hour
 	}

@@ -32,9 +32,7 @@ func TestCSVHasNoFormulas(t *testing.T) {
 				kept++
 			}
 		}
-		if kept != 8 {
-			t.Errorf("%q is %q in %d cells, want 8: %q", text, want, kept, rows[1])
-		}
+		must.Equal(t, kept, 8, text, want, rows[1])
 	}
 }
 

@@ -84,12 +84,8 @@ func TestPercentGAgreesWithPrintf(t *testing.T) {
 	for s := bufio.NewScanner(file); s.Scan(); lines++ {
 		fields := strings.Fields(s.Text())
 		x := must.Get(strconv.ParseFloat(fields[0], 64))
-		if got := percentG(6, x); got != fields[1] {
-			t.Errorf("%%g of %s: got %s, want %s", fields[0], got, fields[1])
-		}
-		if got := percentG(11, x); got != fields[2] {
-			t.Errorf("%%.11g of %s: got %s, want %s", fields[0], got, fields[2])
-		}
+		must.Equal(t, percentG(6, x), fields[1], fields[0])
+		must.Equal(t, percentG(11, x), fields[2], fields[0])
 	}
 	if lines < 30 {
 		t.Errorf("the table has only %d lines", lines)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func TestSortList(t *testing.T) {
@@ -31,8 +33,6 @@ func TestSortList(t *testing.T) {
 		for _, l := range sorted {
 			folders = append(folders, l.Folder)
 		}
-		if got := strings.Join(folders, " "); got != want {
-			t.Errorf("by %q: got %s, want %s", by, got, want)
-		}
+		must.Equal(t, strings.Join(folders, " "), want, by)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
@@ -35,9 +36,7 @@ func goodMarkdown(t *testing.T, text string) {
 			}
 			continue
 		}
-		if before := len(cell.FindAllString(lines[i-1][1:], -1)); cells != before {
-			t.Errorf("%d cells in %q after %d", cells, line, before)
-		}
+		must.Equal(t, cells, len(cell.FindAllString(lines[i-1][1:], -1)), line)
 	}
 	for _, tag := range regexp.MustCompile(`(\\*)<[^>]*>?`).FindAllStringSubmatch(text, -1) {
 		switch whole := strings.TrimLeft(tag[0], `\`); {
@@ -66,9 +65,7 @@ func TestMarkdownEscapesNames(t *testing.T) {
 		"https://x.test": "https:<!-- -->//x.test",
 		"2D, s20":        "2D, s20",
 	} {
-		if got := literal(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+		must.Equal(t, literal(in), want, in)
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		text := reports.Clean(rapid.String().Draw(r, "text"), 60)

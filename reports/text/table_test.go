@@ -118,9 +118,7 @@ func TestTableFitsATerminal(t *testing.T) {
 					t.Errorf("%s: want %q in\n%s", name, want, &b)
 				}
 			}
-			if strings.Contains(b.String(), "\x1b") != color {
-				t.Errorf("%s: color %v", name, color)
-			}
+			must.Equal(t, strings.Contains(b.String(), "\x1b"), color, name)
 		}
 	}
 }
@@ -137,9 +135,7 @@ func TestNamesOfVariantsStayDifferent(t *testing.T) {
 	for _, line := range strings.Split(screen.String(), "\n")[2:5] {
 		names[strings.Fields(line)[0]] = true
 	}
-	if len(names) != 3 {
-		t.Errorf("on a terminal the variants are\n%s", screen.String())
-	}
+	must.Equal(t, len(names), 3, screen.String())
 	for _, name := range variants {
 		if !strings.Contains(pipe.String(), "\n"+name+" ") {
 			t.Errorf("in a pipe %s is not named whole:\n%s", name, pipe.String())
