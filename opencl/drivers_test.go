@@ -5,7 +5,6 @@ package opencl
 import (
 	"debug/elf"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +17,6 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-var flagOclgrind = flag.Bool("opencl.oclgrind", false, "search small graphs under oclgrind, which takes many minutes")
-
 // driverVariable is set where TestDrivers runs TestSmallGraphs with a driver.
 const driverVariable = "TEPS_TEST_DRIVER"
 
@@ -31,30 +28,43 @@ func TestSmallGraphs(t *testing.T) {
 	v := tuning{group: 8, perUnit: 1, queue: 8, piece: 2, oneGroup: 4, reads: 2, scan: 4, sortGroup: 8, sortUnit: 1,
 		batch: 4, compiler: "-DCHECKED"}
 	for _, spec := range []string{"kron:7", "grid2d:6"} {
-		source, tuples := enginetest.Generated(t, spec)
-		truth, err := enginetest.NewTruth(tuples, source.Vertices())
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, direction := range []string{"auto", "topdown", "bottomup"} {
-			set, err := plugins.Resolve(options(), map[string]string{"direction": direction})
-			if err != nil {
-				t.Fatal(err)
-			}
-			built, err := variant(v)(t.Context(), plugins.Input{Tuples: tuples}, set)
-			if err != nil {
-				t.Skip(err)
-			}
-			for root := range graph.Vertex(4) {
-				if _, err := truth.Search(t.Context(), root, built.Search); err != nil {
-					t.Errorf("%s, %s, root %d: %v", spec, direction, root, err)
-				}
-			}
-			if err := built.Free(); err != nil {
-				t.Error(err)
+			if err := searchSome(t, v, spec, direction); err != nil {
+				t.Errorf("%s, %s: %v", spec, direction, err)
 			}
 		}
 	}
+}
+
+// searchSome builds a graph and searches it from four vertices.
+func searchSome(t *testing.T, v tuning, spec, direction string) error {
+	source, tuples := enginetest.Generated(t, spec)
+	truth, err := enginetest.NewTruth(tuples, source.Vertices())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := plugins.Resolve(options(), map[string]string{"direction": direction})
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := variant(v)(t.Context(), plugins.Input{Tuples: tuples}, set)
+	if err != nil {
+		return err
+	}
+	for root := range graph.Vertex(4) {
+		if _, err := truth.Search(t.Context(), root, built.Search); err != nil {
+			return errors.Join(err, built.Free())
+		}
+	}
+	return built.Free()
+}
+
+// withDriver runs a test of this program with an OpenCL library, and returns what it printed.
+func withDriver(t *testing.T, test, library string, environment ...string) (string, error) {
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+test+"$", "-test.v")
+	c.Env = append(os.Environ(), append(environment, driver.LibraryVariable+"="+library, driverVariable+"=yes")...)
+	out, err := c.CombinedOutput()
+	return string(out), err
 }
 
 // Drivers have different compilers, and oclgrind checks every access to memory: invalid ones, and races.
@@ -64,18 +74,13 @@ func TestDrivers(t *testing.T) {
 		"rusticl": "/usr/lib/x86_64-linux-gnu/libRusticlOpenCL.so.1",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "oclgrind" && !*flagOclgrind {
-				t.Skip("runs only with -opencl.oclgrind")
-			}
 			if _, err := os.Stat(file); err != nil && file != "" {
 				t.Skipf("%v; install Debian's package oclgrind or mesa-opencl-icd", err)
 			}
 			folder := t.TempDir()
 			log := filepath.Join(folder, "log")
-			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestSmallGraphs$", "-test.v")
-			c.Env = append(os.Environ(), driver.LibraryVariable+"="+file, driverVariable+"="+name, "RUSTICL_ENABLE=llvmpipe",
-				"OCLGRIND_DATA_RACES=1", "OCLGRIND_UNIFORM_WRITES=1", "OCLGRIND_LOG="+log, "POCL_CACHE_DIR="+folder)
-			out, err := c.CombinedOutput()
+			out, err := withDriver(t, "TestSmallGraphs", file, "RUSTICL_ENABLE=llvmpipe", "OCLGRIND_DATA_RACES=1",
+				"OCLGRIND_UNIFORM_WRITES=1", "OCLGRIND_LOG="+log, "POCL_CACHE_DIR="+folder)
 			found, _ := os.ReadFile(log)
 			if err != nil || len(found) > 0 {
 				t.Errorf("%v\n%s%s", err, out, found)

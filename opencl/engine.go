@@ -16,7 +16,9 @@ package opencl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,5 +137,9 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins
 		return plugins.Built{}, err
 	}
 	_, built, err := construct(ctx, in.Tuples, devices[i], set, tuned(devices[i]))
+	if failed := new(driver.BuildError); errors.As(err, &failed) {
+		fmt.Fprintln(os.Stderr, failed.Log) // the run keeps it
+		return built, fmt.Errorf("%w; the run's engines.log has the compiler's log", err)
+	}
 	return built, err
 }

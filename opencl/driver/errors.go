@@ -3,9 +3,14 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
+
+	"github.com/tepsbench/teps/plugins"
 )
 
 // Error is an error code of OpenCL.
@@ -36,9 +41,49 @@ func has(err error, codes ...int32) bool {
 	return errors.As(err, &e) && slices.Contains(codes, e.Code)
 }
 
-// outOfMemory reports whether err says that the memory of the device or of the driver is too small.
-func outOfMemory(err error) bool { return has(err, -4, -5, -6, -61) }
+// explain adds to an error of OpenCL what it means to a user. The driver of a device that is lost is not called again,
+// because calls of some drivers then never return.
+func (c *Context) explain(err error, allocates bool) error {
+	// A full device refuses an array at once, or a command that uses it later. -9999 is NVIDIA's code for a wrong access.
+	switch {
+	case has(err, -4, -6, -61) || allocates && has(err, -5):
+		return fmt.Errorf("the OpenCL device %s has too little memory left (%w): %w; use a smaller graph or another device",
+			c.Name, err, plugins.ErrMemory)
+	case has(err, -2, -5, -14, -34, -36, -9999):
+		c.lost = true
+		why := "it was reset or removed, or its driver has crashed"
+		if took := time.Since(c.began); !c.began.IsZero() && took > watchdog {
+			why = fmt.Sprintf("its commands took %.1f s, and a watchdog has probably stopped them; use a smaller graph, or a "+
+				"device without a display", took.Seconds())
+		}
+		return &lostError{fmt.Errorf("the OpenCL device %s is lost: %s (%w; the system's log may say more)", c.Name, why,
+			err)}
+	}
+	return err
+}
 
-// Lost reports whether err, of a command after the memory was allocated, says that the device is gone: it was reset by
-// the driver's watchdog, removed, or has crashed. -9999 is NVIDIA's code for an illegal access.
-func Lost(err error) bool { return has(err, -2, -5, -14, -34, -36, -9999) }
+// lostError wraps plugins.ErrNotConstructed: the graph is lost too.
+type lostError struct{ error }
+
+func (e *lostError) Unwrap() []error { return []error{plugins.ErrNotConstructed, e.error} }
+
+// watchdog is the least time after which watchdogs stop commands; those of displays wait two seconds.
+const watchdog = time.Second
+
+// BuildError says that the driver of a device does not compile the kernels. It wraps plugins.ErrUnavailable.
+type BuildError struct {
+	Device Device
+	Log    string // of the compiler
+	Err    error
+}
+
+// Error has the first line of the log that names an error, or the first line.
+func (e *BuildError) Error() string {
+	lines := strings.Split(strings.TrimSpace(e.Log), "\n")
+	first := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(strings.ToLower(line), "error") })
+	return fmt.Sprintf("%v: %s %s does not compile the kernels for the OpenCL device %s (%v): %s", plugins.ErrUnavailable,
+		e.Device.Platform, e.Device.Driver, e.Device.Name, e.Err,
+		cmp.Or(strings.TrimSpace(lines[max(first, 0)]), "without a message"))
+}
+
+func (e *BuildError) Unwrap() []error { return []error{plugins.ErrUnavailable, e.Err} }

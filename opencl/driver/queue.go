@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -30,6 +29,8 @@ type Context struct {
 	argument   [argumentBytes]byte // of a kernel
 	items      [1]uintptr          // of a launch
 	group      [1]uintptr
+	began      time.Time // of the first command since the last wait; zero: none
+	lost       bool
 	profiled   bool
 	event      uintptr
 	Durations  []Duration // of launches, with Profile
@@ -79,8 +80,11 @@ func (c *Context) Profile() error {
 
 func (c *Context) api() *api { return c.platform.api }
 
-// Close frees everything.
+// Close frees everything, but for a device that is lost, whose driver may never answer.
 func (c *Context) Close() (err error) {
+	if c.lost {
+		return nil
+	}
 	release := func(f function, object uintptr) {
 		if object != 0 {
 			err = errors.Join(err, c.api().call(f, object))
@@ -130,26 +134,14 @@ func (c *Context) allocate(what string, bytes int64, flags uintptr) (Array, erro
 	return Array(at), nil
 }
 
-// Free frees an array, unless there is none.
+// Free frees an array, unless there is none or the device is lost.
 func (c *Context) Free(a Array) error {
-	if a == 0 {
+	if a == 0 || c.lost {
 		return nil
 	}
 	c.Used -= c.arrays[a]
 	delete(c.arrays, a)
-	return c.api().call(releaseMemObject, uintptr(a))
-}
-
-// explain adds to an error of OpenCL what it means to a user.
-func (c *Context) explain(err error, allocates bool) error {
-	switch {
-	case allocates && outOfMemory(err):
-		return fmt.Errorf("%w: %w", plugins.ErrMemory, err)
-	case Lost(err):
-		return fmt.Errorf("the OpenCL device %s is lost: a watchdog has reset it, or it has too little memory or was "+
-			"removed (dmesg may say): %w: %w", c.Name, plugins.ErrNotConstructed, err)
-	}
-	return err
+	return c.explain(c.api().call(releaseMemObject, uintptr(a)), false)
 }
 
 // Read copies elements of an array from a byte offset on to into, and waits for it.
@@ -170,8 +162,12 @@ func (c *Context) transfer(f function, a Array, blocking bool, offset int64, mem
 	if blocking {
 		wait = 1
 	}
-	return c.explain(c.api().call(f, c.queue, uintptr(a), wait, uintptr(offset), uintptr(len(memory)),
-		uintptr(unsafe.Pointer(&memory[0])), 0, 0, event), false)
+	err := c.api().call(f, c.queue, uintptr(a), wait, uintptr(offset), uintptr(len(memory)),
+		uintptr(unsafe.Pointer(&memory[0])), 0, 0, event)
+	if err == nil && blocking {
+		c.began = time.Time{}
+	}
+	return c.explain(err, false)
 }
 
 // Bytes views a slice of values without pointers as bytes.
@@ -180,8 +176,17 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }
 
-// Finish waits for all commands.
-func (c *Context) Finish() error { return c.explain(c.api().call(finish, c.queue), false) }
+// Finish waits for all commands, unless the device is lost.
+func (c *Context) Finish() error {
+	if c.lost {
+		return nil
+	}
+	err := c.api().call(finish, c.queue)
+	if err == nil {
+		c.began = time.Time{}
+	}
+	return c.explain(err, false)
+}
 
 // Flush submits the queued commands to the device.
 func (c *Context) Flush() error { return c.explain(c.api().call(flush, c.queue), false) }
@@ -235,21 +240,9 @@ func (c *Context) build(source string, group int, options string) (*Program, err
 	log := a.info(getProgramBuildInfo, handle, c.id, programBuildLog)
 	p := &Program{Group: group, Log: string(bytes.TrimRight(log, "\x00")), context: c, handle: handle}
 	if err != nil {
-		return nil, fmt.Errorf("%w: the driver of the OpenCL device %s (%s %s) does not compile the kernels: %w: %s",
-			plugins.ErrUnavailable, c.Name, c.Platform, c.Driver, err, firstError(p.Log))
+		return nil, &BuildError{c.Device, p.Log, err}
 	}
 	return p, nil
-}
-
-// firstError returns the first line of a compiler's log that names an error, or its first line.
-func firstError(log string) string {
-	lines := strings.Split(log, "\n")
-	for _, line := range lines {
-		if strings.Contains(strings.ToLower(line), "error") {
-			return strings.TrimSpace(line)
-		}
-	}
-	return cmp.Or(strings.TrimSpace(lines[0]), "without a message")
 }
 
 // Kernel is a kernel with its arguments.
@@ -286,6 +279,9 @@ func (k *Kernel) Launch(groups int) error {
 	c := k.program.context
 	c.group[0] = uintptr(k.program.Group)
 	c.items[0] = uintptr(groups) * c.group[0]
+	if c.began.IsZero() {
+		c.began = time.Now()
+	}
 	event := uintptr(0)
 	if c.profiled {
 		event = uintptr(unsafe.Pointer(&c.event))

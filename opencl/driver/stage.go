@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"sync"
 	"unsafe"
-
-	"github.com/tepsbench/teps/plugins"
 )
 
 // StageBytes is how much a Stage moves at a time: a multiple of the sizes of a tuple and of a parent.
@@ -37,7 +35,7 @@ func (c *Context) NewStage() (*Stage, error) {
 		}
 		at, err := c.api().create(enqueueMapBuffer, c.queue, uintptr(b.array), 1, 3, 0, StageBytes, 0, 0, 0, c.api().codeAt())
 		if err != nil {
-			return nil, errors.Join(plugins.ErrMemory, err)
+			return nil, c.explain(err, true)
 		}
 		b.memory, b.moved = unsafe.Slice((*byte)(pointer(at)), StageBytes), new(uintptr)
 	}
@@ -109,9 +107,12 @@ func copyWithAll(into, from []byte) {
 	wg.Wait()
 }
 
-// Close frees the buffers, after what is on its way.
+// Close frees the buffers, after what is on its way, unless the device is lost.
 func (s *Stage) Close() (err error) {
 	c := s.context
+	if c.lost {
+		return nil
+	}
 	for i := range s.buffers {
 		b := &s.buffers[i]
 		err = errors.Join(err, s.wait(i))
