@@ -97,7 +97,7 @@ func values(s *subject) {
 	defaults, tried := map[string]string{}, map[string]bool{}
 	in := s.kronecker(9, 16, 2, 3) // large enough for both directions and several components
 	try := func(options map[string]string) {
-		l := s.loadWith(in, options)
+		l := s.loadWith(in, nil, options)
 		s.must(attempt(func() { l.searchAll(in.sample()...) }), "%s", label(options))
 	}
 	for _, o := range s.description.Options {

@@ -173,13 +173,17 @@ func cancelBefore(s *subject) {
 }
 
 func cancelDuringSearch(s *subject) {
-	l := s.load(path(1 << 17)) // deep: most engines check their context between levels
+	n := graph.Vertex(1 << 17)
+	if s.kernel3 {
+		n /= 2
+	}
+	l := s.load(path(n)) // deep: most engines check their context between levels
 	for _, delay := range delays {
 		s.when = ""
 		l.canceledSearch(0, delay)
 	}
 	s.when = "after canceled searches"
-	l.search(1<<16, previous)
+	l.searchOver(n/2, previous)
 }
 
 func cancelDuringConstruct(s *subject) {
@@ -226,7 +230,7 @@ func manyRoots(s *subject) {
 	random := rand.New(rand.NewPCG(1000, 1))
 	for i := range 1000 {
 		s.when = fmt.Sprintf("search %d", i+1)
-		l.search(graph.Vertex(random.Int64N(in.vertices)), filling(i)%fillings)
+		l.searchOver(graph.Vertex(random.Int64N(in.vertices)), filling(i)%fillings)
 	}
 }
 
@@ -238,7 +242,7 @@ func cancelAtRandom(s *subject) {
 	for range 30 {
 		root := graph.Vertex(random.Int64N(in.vertices))
 		l.canceledSearch(root, time.Duration(random.Int64N(int64(2*wall))))
-		l.search(root, previous)
+		l.searchOver(root, previous)
 	}
 }
 

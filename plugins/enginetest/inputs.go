@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -147,8 +148,9 @@ func (s *subject) kronecker(scale, edgeFactor int, seed1, seed2 uint64) input {
 // Truth has the correct results for one graph, from the oracle, and checks whether the host of a run would accept a
 // result.
 type Truth struct {
-	graph *graph.CSR
-	host  *validate.Validator
+	graph    *graph.CSR
+	weighted *graph.CSR // of setWeights
+	host     *validate.Validator
 }
 
 // NewTruth returns the truth about tuples whose labels are below vertices.
@@ -158,7 +160,31 @@ func NewTruth(tuples []graph.Edge, vertices int64) (*Truth, error) {
 		return nil, err
 	}
 	host, err := validate.New(tuples, vertices, 1)
-	return &Truth{g, host}, err
+	return &Truth{graph: g, host: host}, err
+}
+
+// setWeights adds the truth about kernel 3.
+func (t *Truth) setWeights(tuples []graph.Edge, weights []float32) (err error) {
+	if err = t.host.SetWeights(weights); err == nil {
+		t.weighted, err = graph.NewWeightedCSR(tuples, weights, t.graph.NumVertices())
+	}
+	return err
+}
+
+// checkPaths returns an error unless the distances are the oracle's bits and the host's validator accepts the result.
+func (t *Truth) checkPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) error {
+	_, want, err := t.weighted.ShortestPaths(root)
+	if err != nil {
+		return err
+	}
+	for v, d := range distance {
+		if math.Float32bits(d) != math.Float32bits(want[v]) {
+			return fmt.Errorf("distance[%d]: want %v (bits %08x), got %v (bits %08x)", v, want[v],
+				math.Float32bits(want[v]), d, math.Float32bits(d))
+		}
+	}
+	_, err = t.host.ShortestPaths(ctx, root, parent, distance)
+	return err
 }
 
 // Levels returns the number of vertices on each level of a search from root.

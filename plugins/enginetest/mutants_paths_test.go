@@ -104,7 +104,7 @@ func wrongPaths() map[string]wrong {
 		}), words{"paths/exact": "want +Inf"}},
 		"writes behind the distances": {afterPaths(func(c pathCall, _ *traversal) {
 			c.distance[:len(c.distance)+1][len(c.distance)] = 0
-		}), words{"paths/exact": "want nothing written outside of the arrays"}},
+		}), words{"paths/exact": "want nothing written outside of distance[0:"}},
 		"keeps the weights of the graph before": {constructing(func(b build) (construction, error) {
 			if !b.in.ShortestPaths && kept.ShortestPaths {
 				b.in = kept

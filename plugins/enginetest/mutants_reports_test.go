@@ -99,11 +99,11 @@ func wrongInTheLoop() map[string]wrong {
 			l.roots = l.roots[:1]
 			n, err := l.repeat()
 			return 3*n - 1, err // which three roots would have ended with the second
-		}), words{"repeat/duration": "the parents of the last of"}},
+		}), words{"repeat/duration": "the result of the last of"}},
 		"keeps the parents of its loop": {repeated(func(l loop) (int64, error) {
 			l.parent = make([]vertex, len(l.parent))
 			return l.repeat()
-		}), words{"repeat/duration": "the parents of the last of"}},
+		}), words{"repeat/duration": "the result of the last of"}},
 		"repeats to the end": {repeated(func(l loop) (int64, error) {
 			l.ctx, l.duration = context.WithoutCancel(l.ctx), min(l.duration, 4*time.Second)
 			return l.repeat()

@@ -30,6 +30,12 @@ type Allocator interface {
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
 }
 
+// PathAllocator is implemented by engines that share memory with the suite and have kernel 3.
+type PathAllocator interface {
+	Weights(n int64) (weights []float32, release func() error, err error)
+	Distances(n int64) (distances []float32, release func() error, err error)
+}
+
 // Footprint is implemented by engines in other processes. PrivateMemory returns the bytes that the process does not
 // share.
 type Footprint interface {
@@ -59,6 +65,7 @@ type subject struct {
 	open        Opener
 	description plugins.Description
 	options     map[string]string // of every Construct
+	kernel3     bool              // graphs have weights, and searches are those for shortest paths
 	when        string            // what was done before, for messages; empty: nothing special
 	releases    []func() error
 }
@@ -117,8 +124,29 @@ func (s *subject) wantError(what string, err error, sentinels ...error) {
 	s.fail("%s: want an error that wraps %q, got: %w", what, sentinels, cmp.Or(err, errors.New("none")))
 }
 
+// search makes a search by the kernel of the case. Kernel 2 does not use distance.
+func (s *subject) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	plugins.Traversal, error) {
+	if s.kernel3 {
+		return s.engine.(plugins.PathFinder).ShortestPaths(ctx, root, parent, distance)
+	}
+	return s.engine.Search(ctx, root, parent)
+}
+
+// loop makes a loop of searches by the kernel of the case. An engine has one if the error is not errors.ErrUnsupported.
+func (s *subject) loop(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
+	distance []float32) (int64, error) {
+	if s.kernel3 {
+		return s.engine.(plugins.PathFinder).RepeatShortestPaths(ctx, roots, duration, parent, distance)
+	}
+	if engine, ok := s.engine.(plugins.Repeater); ok {
+		return engine.Repeat(ctx, roots, duration, parent)
+	}
+	return 0, errors.ErrUnsupported
+}
+
 func (s *subject) refusesSearch(what string, root graph.Vertex, parent []graph.Vertex, sentinels ...error) {
-	_, err := s.engine.Search(s.ctx, root, parent)
+	_, err := s.search(s.ctx, root, parent, s.floats(len(parent), PathAllocator.Distances))
 	s.wantError(what, err, sentinels...)
 }
 
@@ -150,6 +178,14 @@ func (s *subject) vertices(n int64) []graph.Vertex {
 	return make([]graph.Vertex, n)
 }
 
+// floats allocates weights or distances.
+func (s *subject) floats(n int, allocate func(PathAllocator, int64) ([]float32, func() error, error)) []float32 {
+	if host, ok := s.engine.(PathAllocator); ok && s.kernel3 && n > 0 {
+		return allocated(s, func(n int64) ([]float32, func() error, error) { return allocate(host, n) }, n)
+	}
+	return make([]float32, n)
+}
+
 func allocated[E any](s *subject, allocate func(int64) ([]E, func() error, error), n int) []E {
 	shared, release, err := allocate(int64(n))
 	s.must(err, "allocating %d elements to share with the engine", n)
@@ -176,11 +212,12 @@ func label(options map[string]string) string {
 }
 
 const (
-	guard                  = 70 // entries on both sides of a parent array that an engine must not write
-	guardMark graph.Vertex = -0x7e57_7e57_7e57
+	guard                      = 70 // entries on both sides of a parent array that an engine must not write
+	guardMark     graph.Vertex = -0x7e57_7e57_7e57
+	guardDistance              = -7
 )
 
-// loaded is a graph that the engine has constructed, with its truth and a parent array.
+// loaded is a graph that the engine has constructed, with its truth and the arrays of a result.
 type loaded struct {
 	*subject
 	input  input
@@ -190,40 +227,63 @@ type loaded struct {
 	parent []graph.Vertex // around without its guards
 	built  plugins.Construction
 	wall   time.Duration // of Construct, on the host's clock
+
+	weights  []float32 // of the tuples, for kernel 3
+	lent     []float32 // the engine's weights
+	beyond   []float32
+	distance []float32 // beyond without its guards
 }
 
-func (s *subject) load(in input) *loaded { return s.loadWith(in, s.options) }
-
-func (s *subject) loadWith(in input, options map[string]string) *loaded {
-	truth, err := NewTruth(in.tuples, in.vertices)
-	s.must(err, "preparing %v", in)
-	return s.loadInput(in, truth, plugins.Input{Options: options})
+// load constructs a graph, with uniform weights for kernel 3.
+func (s *subject) load(in input) *loaded {
+	if s.kernel3 {
+		return s.loadWith(in, weightsBy(in, laws()[0]), s.options)
+	}
+	return s.loadWith(in, nil, s.options)
 }
 
-// loadInput constructs the graph with the options and weights of an Input.
-func (s *subject) loadInput(in input, truth *Truth, construct plugins.Input) *loaded {
-	l := &loaded{subject: s, input: in, truth: truth, given: s.tuples(in.tuples)}
-	construct.Tuples = l.given
+// loadWith constructs a graph with options, and with weights unless they are nil.
+func (s *subject) loadWith(in input, weights []float32, options map[string]string) *loaded {
+	l := &loaded{subject: s, input: in, given: s.tuples(in.tuples), weights: weights}
 	l.around = s.vertices(guard + in.vertices + guard)
-	fillWith(l.around, guardMark)
-	l.parent = l.around[guard : guard+in.vertices] // with capacity in the guard, to detect engines that use it
+	l.beyond = s.floats(int(guard+in.vertices+guard), PathAllocator.Distances)
+	l.prepare()
+	construct := plugins.Input{Tuples: l.given, Options: options, ShortestPaths: weights != nil}
+	if weights != nil {
+		l.lent = s.floats(len(weights), PathAllocator.Weights)
+		copy(l.lent, weights)
+		construct.Weights = l.lent
+	}
 	start := time.Now()
 	var err error
 	l.built, err = s.engine.Construct(s.ctx, construct)
 	l.wall = time.Since(start)
-	if construct.ShortestPaths && len(s.options) > 0 && errors.Is(err, errors.ErrUnsupported) {
+	if weights != nil && len(s.options) > 0 && errors.Is(err, errors.ErrUnsupported) {
 		s.skip(fmt.Sprintf("%s: %v", label(s.options), err))
 	}
-	s.must(err, "Construct of %v with %s: want a graph, got the error", in, label(construct.Options))
+	s.must(err, "Construct of %v with %s: want a graph, got the error", in, label(options))
 	return l
 }
 
-// filling is the contents of the parent array before a search.
+// prepare makes the truth about the input, and the arrays of a result between guards. They have capacity in the guards,
+// to detect engines that use it.
+func (l *loaded) prepare() {
+	fillWith(l.around, guardMark)
+	fillWith(l.beyond, guardDistance)
+	l.parent, l.distance = l.around[guard:guard+l.input.vertices], l.beyond[guard:guard+l.input.vertices]
+	var err error
+	if l.truth, err = NewTruth(l.input.tuples, l.input.vertices); err == nil && l.weights != nil {
+		err = l.truth.setWeights(l.input.tuples, l.weights)
+	}
+	l.must(err, "preparing %v", l.input)
+}
+
+// filling is the contents of the arrays before a search.
 type filling int
 
 const (
 	unwritten filling = iota // as the host fills it
-	previous                 // the parents of the previous search
+	previous                 // the result of the previous search
 	selves                   // every vertex its own parent: plausible and wrong
 	fillings
 )
@@ -236,6 +296,7 @@ func (l *loaded) fill(f filling) {
 	switch f {
 	case unwritten:
 		fillWith(l.parent, graph.Unwritten)
+		fillWith(l.distance, graph.UnwrittenDistance())
 	case selves:
 		for v := range l.parent {
 			l.parent[v] = graph.Vertex(v)
@@ -243,22 +304,22 @@ func (l *loaded) fill(f filling) {
 	}
 }
 
-func fillWith(list []graph.Vertex, value graph.Vertex) {
+func fillWith[E any](list []E, value E) {
 	for i := range list {
 		list[i] = value
 	}
 }
 
-// run calls Search on the loaded graph and returns its result and the host's time, without checking the parents.
+// run searches the loaded graph and returns the report and the host's time, without checking the result.
 func (l *loaded) run(root graph.Vertex) (t plugins.Traversal, wall time.Duration) {
 	start := time.Now()
-	t, err := l.engine.Search(l.ctx, root, l.parent)
+	t, err := l.search(l.ctx, root, l.parent, l.distance)
 	wall = time.Since(start)
 	l.must(err, "%v, root %d: want a search, got the error", l.input, root)
 	return t, wall
 }
 
-func (l *loaded) search(root graph.Vertex, f filling) {
+func (l *loaded) searchOver(root graph.Vertex, f filling) {
 	l.fill(f)
 	l.run(root)
 	l.verify(root, f)
@@ -267,18 +328,32 @@ func (l *loaded) search(root graph.Vertex, f filling) {
 // searchAll searches from each root, over one filling after the other.
 func (l *loaded) searchAll(roots ...graph.Vertex) {
 	for i, root := range roots {
-		l.search(root, filling(i)%fillings)
+		l.searchOver(root, filling(i)%fillings)
 	}
 }
 
 func (l *loaded) verify(root graph.Vertex, f filling) {
-	l.must(l.truth.Check(l.ctx, root, l.parent), "%v, root %d, array pre-filled with %v", l.input, root, f)
+	if l.kernel3 {
+		l.must(l.truth.checkPaths(l.ctx, root, l.parent, l.distance), "%v, root %d", l.input, root)
+	} else {
+		l.must(l.truth.Check(l.ctx, root, l.parent), "%v, root %d, array pre-filled with %v", l.input, root, f)
+	}
 	for i, mark := range l.around {
-		if at := int64(i) - guard; (at < 0 || at >= l.input.vertices) && mark != guardMark {
+		at := int64(i) - guard
+		if outside := at < 0 || at >= l.input.vertices; outside && mark != guardMark {
 			l.fail("%v, root %d: want nothing written outside of parent[0:%d], found %d at parent[%d]",
 				l.input, root, l.input.vertices, mark, at)
+		} else if outside && l.beyond[i] != guardDistance {
+			l.fail("%v, root %d: want nothing written outside of distance[0:%d], found %v at distance[%d]",
+				l.input, root, l.input.vertices, l.beyond[i], at)
 		}
 	}
+}
+
+// refuses searches with the first n entries of the arrays.
+func (l *loaded) refuses(what string, root graph.Vertex, n int, sentinels ...error) {
+	_, err := l.search(l.ctx, root, l.parent[:n:n], l.distance[:n:n])
+	l.wantError(what, err, sentinels...)
 }
 
 // canceled makes a call whose context ends after a delay, or before the call if the delay is 0. It returns the error of
@@ -304,7 +379,7 @@ func (s *subject) canceled(delay time.Duration, call func(context.Context) error
 func (l *loaded) canceledSearch(root graph.Vertex, delay time.Duration) {
 	l.fill(unwritten)
 	err := l.canceled(delay, func(ctx context.Context) error {
-		_, err := l.engine.Search(ctx, root, l.parent)
+		_, err := l.search(ctx, root, l.parent, l.distance)
 		return err
 	})
 	l.when = fmt.Sprintf("root %d, canceled after %v", root, delay)
