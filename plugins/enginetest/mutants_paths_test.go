@@ -11,22 +11,9 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// pathCall is a call of ShortestPaths.
-type pathCall struct {
-	ctx      context.Context
-	right    plugins.PathFinder
-	root     vertex
-	parent   []vertex
-	distance []float32
-}
-
-func (c pathCall) search() (traversal, error) {
-	return c.right.ShortestPaths(c.ctx, c.root, c.parent, c.distance)
-}
-
 func (m *mutant) ShortestPaths(
 	ctx context.Context, root vertex, parent []vertex, distance []float32) (traversal, error) {
-	c := pathCall{ctx, m.right.(plugins.PathFinder), root, parent, distance}
+	c := call{ctx, m.right, root, parent, distance}
 	if m.paths != nil {
 		return m.paths(c)
 	}
@@ -43,13 +30,13 @@ func (m *mutant) RepeatShortestPaths(ctx context.Context, roots []vertex, durati
 }
 
 // finding makes a mutant that has only another ShortestPaths.
-func finding(paths func(c pathCall) (traversal, error)) func() *mutant {
+func finding(paths func(c call) (traversal, error)) func() *mutant {
 	return func() *mutant { return &mutant{paths: paths} }
 }
 
 // afterPaths makes a mutant that changes the results of each ShortestPaths.
-func afterPaths(change func(c pathCall, t *traversal)) func() *mutant {
-	return finding(func(c pathCall) (traversal, error) {
+func afterPaths(change func(c call, t *traversal)) func() *mutant {
+	return finding(func(c call) (traversal, error) {
 		t, err := c.search()
 		if err == nil {
 			change(c, &t)
@@ -81,28 +68,28 @@ func wrongPaths() map[string]wrong {
 			}
 			return w
 		}), words{"paths/exact": "weights denormal", "paths/far": "weights denormal"}},
-		"adds in float64": {afterPaths(func(c pathCall, _ *traversal) {
+		"adds in float64": {afterPaths(func(c call, _ *traversal) {
 			for v, d := range c.distance {
 				if d > 1 && c.parent[v] != graph.Unreached {
 					c.distance[v] = math.Nextafter32(d, 0)
 				}
 			}
 		}), words{"paths/kronecker": "distance[", "paths/any-order": "distance["}},
-		"takes the nearest neighbor that it knows as the parent": {afterPaths(func(c pathCall, _ *traversal) {
+		"takes the nearest neighbor that it knows as the parent": {afterPaths(func(c call, _ *traversal) {
 			for v, p := range c.parent {
 				if p != graph.Unreached && p != c.root && c.distance[v] == c.distance[p] {
 					c.parent[p] = vertex(v)
 				}
 			}
 		}), words{"paths/exact": "the parents form a cycle"}},
-		"leaves distances of unreached vertices": {afterPaths(func(c pathCall, _ *traversal) {
+		"leaves distances of unreached vertices": {afterPaths(func(c call, _ *traversal) {
 			for v, p := range c.parent {
 				if p == graph.Unreached {
 					c.distance[v] = math.MaxFloat32
 				}
 			}
 		}), words{"paths/exact": "want +Inf"}},
-		"writes behind the distances": {afterPaths(func(c pathCall, _ *traversal) {
+		"writes behind the distances": {afterPaths(func(c call, _ *traversal) {
 			c.distance[:len(c.distance)+1][len(c.distance)] = 0
 		}), words{"paths/exact": "want nothing written outside of distance[0:"}},
 		"keeps the weights of the graph before": {constructing(func(b build) (construction, error) {
@@ -117,11 +104,11 @@ func wrongPaths() map[string]wrong {
 			clear(b.in.Weights)
 			return c, err
 		}), words{"paths/weights-let-go": "want the weights unchanged"}},
-		"accepts any root": {finding(func(c pathCall) (traversal, error) {
+		"accepts any root": {finding(func(c call) (traversal, error) {
 			c.root = max(0, min(c.root, vertex(len(c.parent)-1)))
 			return c.search()
 		}), words{"paths/refused": "want an error that wraps"}},
-		"reports a part of the time of kernel 3": {afterPaths(func(_ pathCall, t *traversal) {
+		"reports a part of the time of kernel 3": {afterPaths(func(_ call, t *traversal) {
 			time.Sleep(4 * time.Millisecond)
 			t.Elapsed = 1
 		}), words{"paths/report": "less than half"}},
@@ -131,7 +118,7 @@ func wrongPaths() map[string]wrong {
 				return n
 			}}
 		}, words{"paths/repeat": "distance[0]"}},
-		"does not notice a cancel of kernel 3": {finding(func(c pathCall) (traversal, error) {
+		"does not notice a cancel of kernel 3": {finding(func(c call) (traversal, error) {
 			c.ctx = slow(c.ctx, 3*time.Second)
 			return c.search()
 		}), words{"paths/cancel": "want an end within"}},

@@ -42,7 +42,7 @@ type mutant struct {
 	used      int                                            // pieces of memory that were allocated
 	live      int                                            // and those that were not released
 	repeat    func(l loop) (int64, error)
-	paths     func(c pathCall) (traversal, error)
+	paths     func(c call) (traversal, error)
 	pathLoop  func(n int64, parent []vertex, distance []float32) int64
 }
 
@@ -110,7 +110,7 @@ func (m *mutant) Construct(ctx context.Context, in plugins.Input) (construction,
 
 func (m *mutant) Search(ctx context.Context, root vertex, parent []vertex) (traversal, error) {
 	if m.search != nil {
-		return m.search(call{ctx, m.right, root, parent})
+		return m.search(call{ctx, m.right, root, parent, nil})
 	}
 	return m.right.Search(ctx, root, parent)
 }
@@ -122,15 +122,21 @@ func (m *mutant) Close() error {
 	return m.right.Close()
 }
 
-// call is a call of Search, which a mutant may change before it makes it.
+// call is a call of Search or, with distances, of ShortestPaths, which a mutant may change before it makes it.
 type call struct {
-	ctx    context.Context
-	right  correct
-	root   vertex
-	parent []vertex
+	ctx      context.Context
+	right    correct
+	root     vertex
+	parent   []vertex
+	distance []float32
 }
 
-func (c call) search() (traversal, error) { return c.right.Search(c.ctx, c.root, c.parent) }
+func (c call) search() (traversal, error) {
+	if c.distance != nil {
+		return c.right.(plugins.PathFinder).ShortestPaths(c.ctx, c.root, c.parent, c.distance)
+	}
+	return c.right.Search(c.ctx, c.root, c.parent)
+}
 
 // build is a call of Construct.
 type build struct {

@@ -30,12 +30,6 @@ type Allocator interface {
 	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
 }
 
-// PathAllocator is implemented by engines that share memory with the suite and have kernel 3.
-type PathAllocator interface {
-	Weights(n int64) (weights []float32, release func() error, err error)
-	Distances(n int64) (distances []float32, release func() error, err error)
-}
-
 // Footprint is implemented by engines in other processes. PrivateMemory returns the bytes that the process does not
 // share.
 type Footprint interface {
@@ -176,14 +170,6 @@ func (s *subject) vertices(n int64) []graph.Vertex {
 		return allocated(s, host.Parents, int(n))
 	}
 	return make([]graph.Vertex, n)
-}
-
-// floats allocates weights or distances.
-func (s *subject) floats(n int, allocate func(PathAllocator, int64) ([]float32, func() error, error)) []float32 {
-	if host, ok := s.engine.(PathAllocator); ok && s.kernel3 && n > 0 {
-		return allocated(s, func(n int64) ([]float32, func() error, error) { return allocate(host, n) }, n)
-	}
-	return make([]float32, n)
 }
 
 func allocated[E any](s *subject, allocate func(int64) ([]E, func() error, error), n int) []E {
