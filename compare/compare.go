@@ -38,7 +38,6 @@ type Comparison struct {
 	A, B        string // names of the sides
 	Sides       [2]Side
 	Differences []Difference // of machines, builds, plans and environments
-	NoDigest    []string     // the ids of records without a digest, each once
 	Cells       []Cell
 }
 
@@ -153,11 +152,6 @@ func Of(a, b Side) Comparison {
 	variables := func(r record.Result) map[string]string { return r.Environment }
 	c := Comparison{A: a.Name, B: b.Name, Sides: [2]Side{a, b}, Differences: append(
 		differences(a.Results, b.Results, resultFacts), settings("variable", a.Results, b.Results, variables)...)}
-	for _, r := range slices.Concat(a.Results, b.Results) {
-		if !r.Checksummed() && !slices.Contains(c.NoDigest, r.ID) {
-			c.NoDigest = append(c.NoDigest, r.ID)
-		}
-	}
 	for _, p := range match(a, b) {
 		c.Cells = append(c.Cells, p.cell())
 	}

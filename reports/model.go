@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,8 +88,14 @@ func New(references []Reference, records ...record.Result) (Report, error) {
 	return r, nil
 }
 
-// NoDigest says which records have no digest, or is empty if all have one.
-func NoDigest(ids ...string) string {
+// NoDigest says which records have no digest, or is empty if all have one. A record may be there several times.
+func NoDigest(records ...record.Result) string {
+	var ids []string
+	for _, r := range records {
+		if !r.Checksummed() && !slices.Contains(ids, r.ID) {
+			ids = append(ids, r.ID)
+		}
+	}
 	switch n := len(ids); n {
 	case 0:
 		return ""

@@ -21,6 +21,8 @@ import (
 )
 
 func TestMissingNumbersAreShownAsMissing(t *testing.T) {
+	a, b, signed := record.Result{}, record.Result{}, record.Result{Digest: "ab12"}
+	a.ID, b.ID = "a", "b"
 	for _, c := range []struct{ got, want string }{
 		{Measured(0), Missing}, {Measured(90), "90.00 s"}, {Optional(nil, units.Integer), Missing}, {Positive(0), Missing},
 		{Positive(1234), "1,234"},
@@ -28,8 +30,8 @@ func TestMissingNumbersAreShownAsMissing(t *testing.T) {
 		{Percentage(1, 0), Missing}, {Percentage(1, 8), "12.5 %"},
 		{Quotient(1, 0), Missing}, {Quotient(1, 8), "0.125"},
 		{Joined(", ", "", Missing), Missing}, {Joined(", ", "a", Missing, "b"), "a, b"}, {NoDigest(), ""},
-		{NoDigest("a"), "Record a has no digest: nothing shows that it is unchanged."},
-		{NoDigest("a", "b"), "2 records have no digest, such as a: nothing shows that they are unchanged."},
+		{NoDigest(a, a, signed), "Record a has no digest: nothing shows that it is unchanged."},
+		{NoDigest(a, b), "2 records have no digest, such as a: nothing shows that they are unchanged."},
 	} {
 		must.Equal(t, c.got, c.want)
 	}

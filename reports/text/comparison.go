@@ -85,13 +85,9 @@ func describe(all []compare.Comparison) (out comparison) {
 	}
 	scatter := -1.0
 	var apart []string // engines that have no graph in common with the first
-	var ids []string   // of records without a digest
+	var records []record.Result
 	for _, c := range all {
-		for _, id := range c.NoDigest {
-			if !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
+		records = slices.Concat(records, c.Sides[0].Results, c.Sides[1].Results)
 		met := slices.ContainsFunc(c.Cells, func(cell compare.Cell) bool { return cell.RunsA > 0 && cell.RunsB > 0 })
 		if betweenEngines(c) && !met {
 			apart = append(apart, c.B)
@@ -133,7 +129,7 @@ func describe(all []compare.Comparison) (out comparison) {
 		out.Limits = append([]string{"Ratios are those of a typical root, with 95 % intervals; " + detectableHead +
 			" is the slowdown that would be found 19 times in 20."}, out.Limits...)
 	}
-	if note := reports.NoDigest(ids...); note != "" {
+	if note := reports.NoDigest(records...); note != "" {
 		out.Limits = append(out.Limits, note)
 	}
 	if scatter >= 0 {

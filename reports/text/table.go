@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/parts"
 )
@@ -106,11 +107,9 @@ func rendered(t reports.Table, width int) string {
 
 // Tables writes the table that ends a run, or of several runs a line for each variant and their history.
 func Tables(w io.Writer, r reports.Report, width int) error {
-	var ids []string
+	var records []record.Result
 	for _, result := range r.Results {
-		if !result.Checksummed() {
-			ids = append(ids, result.ID)
-		}
+		records = append(records, result.Result)
 	}
 	t, history := r.Results[0].RunTable(false), reports.Table{}
 	if len(r.Results) > 1 {
@@ -120,7 +119,7 @@ func Tables(w io.Writer, r reports.Report, width int) error {
 	if len(history.Rows) > 0 {
 		tables += "\n" + rendered(history, width)
 	}
-	if note := reports.NoDigest(ids...); note != "" {
+	if note := reports.NoDigest(records...); note != "" {
 		tables += "\n" + Wrap(note, min(cmp.Or(width, 80), 100), "") + "\n"
 	}
 	return flush(w, bytes.NewBufferString(tables), "the tables")
