@@ -47,9 +47,7 @@ func TestJournalWithoutDigestsIsNotResumed(t *testing.T) {
 	edit(journalOf(s), func(text string) string {
 		return regexp.MustCompile(`,"digest":"[0-9a-f]*"`).ReplaceAllString(text, "")
 	})
-	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 2 {
-		t.Errorf("load: %v", err)
-	}
+	must.Equal(t, len(must.Get(Load(s.Dir())).Runs[0].Roots), 2, "roots")
 	_, err := Resume(s.Dir(), someSoftware, someMachine)
 	must.Is(t, err, ErrUsage, "have no digests; start another run")
 }
@@ -230,7 +228,5 @@ func TestAdditionsOfNewerVersionsAreIgnored(t *testing.T) {
 			`{"engine":"one","scale":6,"root":{"index":1,"root":8,"time":1,"wall":1}}`,
 		}, "\n") + "\n"
 	})
-	if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 2 {
-		t.Errorf("error %v, %+v", err, r.Runs)
-	}
+	must.Equal(t, len(must.Get(Load(s.Dir())).Runs[0].Roots), 2, "roots")
 }

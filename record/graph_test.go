@@ -43,9 +43,7 @@ func TestGraphsOfAPlan(t *testing.T) {
 
 func TestParseKernels(t *testing.T) {
 	for text, want := range map[string][]Kernel{"bfs": nil, "sssp": {SSSP}, "sssp,bfs": {BFS, SSSP}} {
-		if got, err := ParseKernels(text); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
-		}
+		must.Equal(t, must.Get(ParseKernels(text)), want, text)
 	}
 	for _, text := range []string{"", "bfs,bfs", "BFS", "bfs,"} {
 		must.Is(t, must.Err(ParseKernels(text)), ErrUsage)

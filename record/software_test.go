@@ -4,7 +4,6 @@ package record
 
 import (
 	"cmp"
-	"maps"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -78,12 +77,8 @@ func TestEnvironmentOf(t *testing.T) {
 		"TEPS_ENGINE_PATH": "/opt/a=b",
 		"SLURM_JOB_ID":     "7", "GODEBUG": "",
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("recorded %v\nwant %v", got, want)
-	}
-	if none := environmentOf([]string{"HOME=/", "PATH=/bin"}); len(none) != 0 {
-		t.Errorf("recorded %v", none)
-	}
+	must.Equal(t, got, want, "recorded variables")
+	must.Equal(t, environmentOf([]string{"HOME=/", "PATH=/bin"}), map[string]string{}, "recorded variables")
 }
 
 func TestManifestHasEnvironment(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,9 +91,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 				t.Errorf("a resume says %q", notes)
 			}
 			resumed.append(rootEntry(2))
-			if r, err := Load(s.Dir()); err != nil || len(r.Runs[0].Roots) != 3 {
-				t.Fatalf("after the resume: %d roots, error %v", len(r.Runs[0].Roots), err)
-			}
+			must.Equal(t, len(must.Get(Load(s.Dir())).Runs[0].Roots), 3, "roots after the resume")
 		})
 	}
 }
@@ -235,9 +232,7 @@ func TestFullDiskLeavesNoPartialLine(t *testing.T) {
 	if read(journalOf(s)) != before {
 		t.Error("the journal changed")
 	}
-	if r, err := s.Result(); err != nil || len(r.Runs[0].Roots) != 2 {
-		t.Errorf("the result has a root that is not on the disk: %v", err)
-	}
+	must.Equal(t, len(must.Get(s.Result()).Runs[0].Roots), 2, "roots that are on the disk")
 }
 
 func TestWriteFileReplacesWholeFiles(t *testing.T) {
@@ -276,9 +271,7 @@ func TestRunsFindsNestedDirectories(t *testing.T) {
 	for i := range want {
 		want[i] = filepath.Join(store, filepath.FromSlash(want[i]))
 	}
-	if !slices.Equal(folders, want) {
-		t.Errorf("found %q\nwant %q", folders, want)
-	}
+	must.Equal(t, folders, want)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(store, link); err != nil {
 		t.Skip(err)
@@ -287,9 +280,7 @@ func TestRunsFindsNestedDirectories(t *testing.T) {
 		linked[0] != filepath.Join(link, "a", "deep", "er") {
 		t.Errorf("behind a link: %q, %v", linked, err)
 	}
-	if one, err := Runs(want[2]); err != nil || !slices.Equal(one, want[2:3]) {
-		t.Errorf("the directory of a run: %q, %v", one, err)
-	}
+	must.Equal(t, must.Get(Runs(want[2])), want[2:3], "the directory of a run")
 	for _, no := range []string{"missing", "b/run.json"} {
 		must.Is(t, must.Err(Runs(filepath.Join(store, no))), ErrUsage)
 	}

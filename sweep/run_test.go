@@ -166,9 +166,7 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 		t.Errorf("states in the end: %v; %d measured", n, len(begun))
 	}
 	for _, j := range s.Jobs {
-		if r, err := record.Load(filepath.Join(dir, j.Folder)); err != nil || r.Runs[0].Sessions != 1 {
-			t.Errorf("%s was not measured in one piece: %v", j.Folder, err)
-		}
+		must.Equal(t, must.Get(record.Load(filepath.Join(dir, j.Folder))).Runs[0].Sessions, 1, j.Folder)
 	}
 }
 

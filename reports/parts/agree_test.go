@@ -87,9 +87,8 @@ func TestFiguresAndTablesAgree(t *testing.T) {
 			want := slices.Sorted(slices.Values(c.want))
 			same := func(where string, got []string) {
 				t.Helper()
-				if slices.Sort(got); !slices.Equal(got, want) {
-					t.Errorf("%s has %q, want %q", where, got, want)
-				}
+				slices.Sort(got)
+				must.Equal(t, got, want, where)
 			}
 			first := r.Results[0].RunTable(true)
 			if r.Many() {
@@ -110,9 +109,8 @@ func TestFiguresAndTablesAgree(t *testing.T) {
 			perWatt := drawn(energy(r.All, nil).Figures[0], false)
 			table := column(t, energy(r.All, nil).Table, "MTEPS/W")
 			slices.Sort(perWatt)
-			if slices.Sort(table); !slices.Equal(perWatt, table) {
-				t.Errorf("the figure of MTEPS/W has %q and its table %q", perWatt, table)
-			}
+			slices.Sort(table)
+			must.Equal(t, perWatt, table, "the figure of MTEPS/W")
 		})
 	}
 }

@@ -4,12 +4,12 @@ package parts
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tepsbench/teps/distributed"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
@@ -35,9 +35,7 @@ func TestPhasesHaveDistinctColors(t *testing.T) {
 			drawn = append(drawn, colors[bar.Color])
 		}
 	}
-	if want := strings.Split("expand scan fold update reduce clear predecessors output", " "); !slices.Equal(drawn, want) {
-		t.Errorf("the bar has the phases %q, want %q", drawn, want)
-	}
+	must.Equal(t, strings.Join(drawn, " "), "expand scan fold update reduce clear predecessors output", "phases of the bar")
 }
 
 // A figure with no room for all runs has a note; the table has all runs.

@@ -90,9 +90,7 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 	}
 	must.Is(t, plotter().Write(filepath.Join(dir, "x.gif"), f), ErrExtension)
 	must.Is(t, plotter().Write(filepath.Join(dir, "absent", "x.svg"), f), os.ErrNotExist)
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
-		t.Errorf("%d files, %v", len(entries), err)
-	}
+	must.Equal(t, len(must.Get(os.ReadDir(dir))), 3, "files")
 }
 
 // Every color of every figure is one that a page can change; names stay as they are.

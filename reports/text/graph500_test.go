@@ -25,9 +25,7 @@ func TestGraph500ReproducesTheReferenceOutput(t *testing.T) {
 	want := must.Get(os.ReadFile("testdata/graph500-reference-s10.txt"))
 	var got bytes.Buffer
 	must.Do(Graph500(&got, result(runFromText(t, want))))
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("got:\n%s\nwant:\n%s", got.Bytes(), want)
-	}
+	must.Equal(t, got.String(), string(want))
 }
 
 // runFromText reads an official text into a run with validated searches.
