@@ -5,6 +5,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/rpc"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 )
@@ -32,36 +34,27 @@ func (silent) End(string, error)               {}
 
 // inside is a Host that runs the CPU engine in this process. wrap can make it misbehave.
 type inside struct {
-	wrap func(spec record.EngineSpec, e plugins.Engine) plugins.Engine
+	*rpc.Host // its memory
 
+	wrap   func(spec record.EngineSpec, e plugins.Engine) plugins.Engine
 	inputs int // generated
 }
 
-func (h *inside) Open(_ context.Context, spec record.EngineSpec) (plugins.Engine, error) {
-	if h.wrap != nil {
-		return h.wrap(spec, cpu.New()), nil
+func newInside() *inside {
+	return &inside{
+		Host: rpc.NewHost(slog.New(slog.DiscardHandler)),
+		wrap: func(_ record.EngineSpec, e plugins.Engine) plugins.Engine { return e },
 	}
-	return cpu.New(), nil
+}
+
+func (h *inside) Open(_ context.Context, spec record.EngineSpec) (plugins.Engine, error) {
+	return h.wrap(spec, cpu.New()), nil
 }
 
 func (h *inside) Tuples(n int64) ([]graph.Edge, func() error, error) {
 	h.inputs++
-	return make([]graph.Edge, n), func() error { return nil }, nil
+	return h.Host.Tuples(n)
 }
-
-func (h *inside) Reserve(n int64) ([]graph.Edge, func() error, error) { return h.Tuples(min(n, 1<<16)) }
-
-func (h *inside) Trim([]graph.Edge) error { return nil }
-
-func (h *inside) Parents(n int64) ([]graph.Vertex, func() error, error) {
-	return make([]graph.Vertex, n), func() error { return nil }, nil
-}
-
-func (h *inside) Weights(n int64) ([]float32, func() error, error) {
-	return make([]float32, n), func() error { return nil }, nil
-}
-
-func (h *inside) Distances(n int64) ([]float32, func() error, error) { return h.Weights(n) }
 
 func (h *inside) Meters(_ context.Context, specifications []string) (power.Meters, []power.Absence, error) {
 	if len(specifications) > 0 {
@@ -107,7 +100,7 @@ func states(s *Schedule) map[State]int {
 }
 
 func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
-	dir, host := filepath.Join(t.TempDir(), "store"), &inside{}
+	dir, host := filepath.Join(t.TempDir(), "store"), newInside()
 	s := prepared(t, host, someSweep(), dir)
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("Prepare made the store")
@@ -138,7 +131,7 @@ func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 }
 
 func TestRunContinuesAnInterruptedSweep(t *testing.T) {
-	dir, host := t.TempDir(), &inside{}
+	dir, host := t.TempDir(), newInside()
 	ctx, cancel := context.WithCancel(t.Context())
 	err := prepared(t, host, someSweep(), dir).Run(ctx, host, nil, silent{}, func(_ *Job, n, _ int) {
 		if n == 5 {
@@ -172,7 +165,8 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 
 func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 	sick := true
-	host := &inside{wrap: func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
+	host := newInside()
+	host.wrap = func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
 		switch {
 		case sick && spec.Options["threads"] == "2":
 			return wrong{Engine: e, fail: errors.New("the device is on fire")}
@@ -180,7 +174,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 			return wrong{Engine: e}
 		}
 		return e
-	}}
+	}
 	dir := t.TempDir()
 	s := prepared(t, host, someSweep(), dir)
 	measured(t, s, host)
@@ -220,7 +214,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 }
 
 func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
-	dir, host := t.TempDir(), &inside{}
+	dir, host := t.TempDir(), newInside()
 	first, second := prepared(t, host, someSweep(), dir), prepared(t, host, someSweep(), dir)
 	var refusal error
 	must.Do(first.Run(t.Context(), host, nil, silent{}, func(_ *Job, n, _ int) {
@@ -241,12 +235,13 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 }
 
 func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
-	host := &inside{wrap: func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
+	host := newInside()
+	host.wrap = func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
 		if spec.Builtin == "gpu" {
 			return absent{e}
 		}
 		return e
-	}}
+	}
 	x := someSweep()
 	x.Engines[1].Spec.Builtin = "gpu"
 	s := prepared(t, host, x, t.TempDir())
@@ -282,7 +277,7 @@ func TestPrepareRefusesImpossibleJobs(t *testing.T) {
 	} {
 		s := someSweep()
 		c.change(&s)
-		if _, err := Prepare(t.Context(), &inside{}, s, t.TempDir()); !errors.Is(err, c.kind) ||
+		if _, err := Prepare(t.Context(), newInside(), s, t.TempDir()); !errors.Is(err, c.kind) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -323,7 +318,7 @@ func TestRepeatsEndWhenTheRateIsKnown(t *testing.T) {
 	}{{6, 0, 0.02}, {6, 2, 0.0001}, {6, 2, 0}, {5, 3, 1e-12}} {
 		s := someSweep()
 		s.Engines, s.Plan.Scales, s.Repeats, s.Within = s.Engines[1:], []int{6, 7}, 8, c.within
-		host := &inside{}
+		host := newInside()
 		schedule := prepared(t, host, s, filepath.Join(t.TempDir(), "store"))
 		for _, j := range schedule.Jobs {
 			if j.Repeat <= c.done {
