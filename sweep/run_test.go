@@ -100,6 +100,7 @@ func states(s *Schedule) map[State]int {
 }
 
 func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
+	t.Parallel()
 	dir, host := filepath.Join(t.TempDir(), "store"), newInside()
 	s := prepared(t, host, someSweep(), dir)
 	if _, err := os.Stat(dir); err == nil {
@@ -131,6 +132,7 @@ func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 }
 
 func TestRunContinuesAnInterruptedSweep(t *testing.T) {
+	t.Parallel()
 	dir, host := t.TempDir(), newInside()
 	ctx, cancel := context.WithCancel(t.Context())
 	err := prepared(t, host, someSweep(), dir).Run(ctx, host, nil, silent{}, func(_ *Job, n, _ int) {
@@ -164,6 +166,7 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 }
 
 func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
+	t.Parallel()
 	sick := true
 	host := newInside()
 	host.wrap = func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
@@ -214,6 +217,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 }
 
 func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
+	t.Parallel()
 	dir, host := t.TempDir(), newInside()
 	first, second := prepared(t, host, someSweep(), dir), prepared(t, host, someSweep(), dir)
 	var refusal error
@@ -235,6 +239,7 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 }
 
 func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
 	host := newInside()
 	host.wrap = func(spec record.EngineSpec, e plugins.Engine) plugins.Engine {
 		if spec.Builtin == "gpu" {
@@ -312,6 +317,7 @@ func TestStateOfAJob(t *testing.T) {
 
 // Repeats end when the rate is known, but not before an interval can be.
 func TestRepeatsEndWhenTheRateIsKnown(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		done, measured int // of 8 repeats
 		within         float64

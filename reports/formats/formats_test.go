@@ -64,10 +64,10 @@ func partial() map[string]record.Result {
 	for i := range 20 { // more than a figure has room for
 		name := fmt.Sprintf("engine-%02d", i)
 		many.Plan.Engines = append(many.Plan.Engines, record.EngineSpec{Name: name})
-		many.Runs = append(many.Runs, samples.Run(name, i, 16, 64), samples.Run(name, i, 18, 64))
+		many.Runs = append(many.Runs, samples.Run(name, i, 16, 8))
 	}
 	thousands := samples.Result([]string{"cpu"}, 16)
-	thousands.Runs[0] = samples.Run("cpu", 0, 16, 2500)
+	thousands.Runs[0] = samples.Run("cpu", 0, 16, 2050)
 
 	bare := samples.Result([]string{"cpu", strings.Repeat("a name without end ", 30)}, 16)
 	for i := range bare.Runs {
