@@ -109,7 +109,7 @@ var libraries = map[string][]string{
 	"github.com/google/":         {"record", "graph/files", "internal/must"},
 	"github.com/klauspost/":      {"graph/files"},
 	"github.com/therootcompany/": {"graph/files"},
-	"gonum.org/":                 {"record", "reports/plot"},
+	"gonum.org/":                 {"compare", "record", "reports/plot"},
 	"codeberg.org/":              {"reports/plot"},
 	"golang.org/x/image/":        {"reports/plot"},
 	"github.com/shirou/":         {"machine", "distributed/mpi"},

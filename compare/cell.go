@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
@@ -76,7 +78,7 @@ func (p pair) cell() Cell {
 	if min(c.RunsA, c.RunsB) >= MinPairs {
 		c.Unit = ByRun
 		for i := range min(c.RunsA, c.RunsB) {
-			ratios = append(ratios, mean(b[i])-mean(a[i]))
+			ratios = append(ratios, stat.Mean(b[i], nil)-stat.Mean(a[i], nil))
 		}
 	} else {
 		c.Unit, ratios = ByRoot, ratiosByRoot(a, b)
@@ -172,20 +174,13 @@ func ratiosByRoot(a, b [][]float64) []float64 {
 	return d
 }
 
-func mean(values []float64) (mean float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	return mean
-}
-
 // harmonicMean returns the harmonic mean of the rates of all searches.
 func harmonicMean(runs [][]float64) float64 {
-	var times []float64 // a tuple
-	for _, rate := range slices.Concat(runs...) {
-		times = append(times, math.Exp(-rate))
+	rates := slices.Concat(runs...)
+	for i, logarithm := range rates {
+		rates[i] = math.Exp(logarithm)
 	}
-	return 1 / mean(times)
+	return stat.HarmonicMean(rates, nil)
 }
 
 // scatter returns the largest log ratio of a typical root between two of the runs; 0 for one run.

@@ -111,10 +111,8 @@ func (k *Kernel) UnmarshalText(text []byte) error {
 // ParseKernels reads a list of different kernels, such as bfs,sssp; that of BFS only is empty.
 func ParseKernels(text string) (kernels []Kernel, err error) {
 	for name := range strings.SplitSeq(text, ",") {
-		k := Kernel(name)
-		if name == BFS.String() {
-			k = BFS
-		}
+		var k Kernel
+		_ = k.UnmarshalText([]byte(name)) // never fails
 		if k != BFS && k != SSSP || name == "" || slices.Contains(kernels, k) {
 			return nil, Usage("kernel %q: want bfs, sssp, or bfs,sssp for both", text)
 		}

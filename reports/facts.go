@@ -26,6 +26,7 @@ func Functions() template.FuncMap {
 		"phases": PhasesText, "disturbance": Disturbance, "faults": LevelFaults, "variants": VariantTable,
 		"dated":   Dated,
 		"div":     func(a, b float64) float64 { return a / b },
+		"share":   func(part, whole int64) string { return Percentage(float64(part), float64(whole)) },
 		"percent": func(digits int, share float64) string { return units.Percent(share, digits) },
 	}
 }
@@ -35,6 +36,9 @@ func (s Summary) Facts() []Table { return facts(s, "Engine", "Kernel 1", "Input"
 
 // Facts are the machine, the software and the plan of a record.
 func (r Result) Facts() []Table { return facts(r, "Machine", "Run") }
+
+// GraphFacts are those of a graph and of the file that it was read from, and its statistics.
+func GraphFacts(graph any) Table { return facts(graph, "Graph")[0] }
 
 // facts makes a table of names and values of each of the templates in facts.tmpl.
 func facts(data any, names ...string) (tables []Table) {

@@ -101,9 +101,7 @@ func (e listedEngine) print(w io.Writer) {
 		e.Found += ", not available here"
 	}
 	fmt.Fprintf(w, "%s (%s)\n", e.Name, e.Found)
-	for _, fact := range (reports.Summary{Run: record.Run{Engine: e.EngineSpec, Description: d}}).Facts()[0].Rows {
-		printFact(w, "  "+fact[0].Text, fact[1].Text)
-	}
+	printFacts(w, "  ", reports.Summary{Run: record.Run{Engine: e.EngineSpec, Description: d}}.Facts()[0])
 	if d.ShortestPaths {
 		printFact(w, "  kernels", "bfs, sssp")
 	}

@@ -123,30 +123,7 @@ func printJSON(c *cobra.Command, value any) error {
 
 // print writes the facts and the histogram.
 func (g graphFacts) print(w io.Writer) error {
-	printFact(w, "graph", g.Source)
-	if g.FileFormat != "" {
-		printFact(w, "format", string(g.FileFormat))
-		printFact(w, "sha256", g.SHA256)
-	}
-	if g.Symmetrized {
-		printFact(w, "edges", "directed in the file, counted as undirected")
-	}
-	if g.Compacted {
-		printFact(w, "labels", "renumbered, because they have large gaps")
-	}
-	share := func(part int64) string {
-		return fmt.Sprintf("%s (%s)", units.Integer(part), reports.Percentage(float64(part), float64(g.Vertices)))
-	}
-	printFact(w, "vertices", units.Integer(g.Vertices))
-	printFact(w, "isolated", share(g.Isolated))
-	printFact(w, "tuples", units.Integer(g.Tuples))
-	printFact(w, "self-loops", units.Integer(g.SelfLoops))
-	printFact(w, "duplicates", units.Integer(g.Duplicates))
-	printFact(w, "mean degree", units.Significant(g.MeanDegree, 4))
-	printFact(w, "maximum degree", units.Integer(g.MaxDegree))
-	printFact(w, "components", units.Integer(g.Components)+", isolated vertices not counted")
-	printFact(w, "largest component", share(g.Largest))
-	printFact(w, "diameter", "at least "+units.Integer(g.Diameter))
+	printFacts(w, "", reports.GraphFacts(g))
 	fmt.Fprintln(w)
 	t := reports.NewTable("#degree|#vertices", "")
 	for _, d := range g.Degrees {

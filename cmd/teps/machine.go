@@ -46,9 +46,7 @@ why the other sources have none.
 				return err
 			}
 			w, result := c.OutOrStdout(), reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: m}}}
-			for _, fact := range result.Facts()[0].Rows {
-				printFact(w, fact[0].Text, fact[1].Text)
-			}
+			printFacts(w, "", result.Facts()[0])
 			if available, source, err := machine.AvailableMemory(c.Context()); err == nil {
 				printFact(w, "available memory", fmt.Sprintf("%s (%s)", units.Bytes(available), source))
 			}
@@ -81,6 +79,13 @@ func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Ma
 // printFact prints a name and its value.
 func printFact(w io.Writer, name, value string) {
 	fmt.Fprintf(w, "%-20s %s\n", printable(name), wrapped(w, value, 21))
+}
+
+// printFacts prints a table of names and values, with an indent before the names.
+func printFacts(w io.Writer, indent string, facts reports.Table) {
+	for _, fact := range facts.Rows {
+		printFact(w, indent+fact[0].Text, fact[1].Text)
+	}
 }
 
 // wrapped wraps a text at the width of a terminal and indents all lines but the first.

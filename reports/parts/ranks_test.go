@@ -35,7 +35,7 @@ func TestPhasesHaveDistinctColors(t *testing.T) {
 			drawn = append(drawn, colors[bar.Color])
 		}
 	}
-	must.Equal(t, strings.Join(drawn, " "), "expand scan fold update reduce clear predecessors output", "phases of the bar")
+	must.Equal(t, strings.Join(drawn, " "), "expand scan fold update reduce clear predecessors output")
 }
 
 // A figure with no room for all runs has a note; the table has all runs.
