@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"slices"
 	"testing"
 )
 
@@ -106,77 +105,4 @@ func generate(t testing.TB, s Source, first, count int64) []Edge {
 		t.Fatal(err)
 	}
 	return edges
-}
-
-// properties are golden values of a list and its graph.
-type properties struct {
-	selfLoops  int64
-	distinct   int64 // undirected edges between two vertices
-	duplicates int64 // tuples that repeat an edge
-	isolated   int64 // vertices without another neighbor
-	maxDegree  int64 // duplicates counted, self-loops not
-	giant      int64 // vertices of the largest component
-	nedge, m   int64 // tuples of the largest component without and with self-loops
-}
-
-func propertiesOf(edges []Edge, vertices int64) (p properties) {
-	keys := make([]uint64, len(edges))
-	degree := make([]uint32, vertices)
-	leader := make([]uint32, vertices) // of the vertex's component, by way of other vertices
-	for v := range leader {
-		leader[v] = uint32(v)
-	}
-	find := func(v uint32) uint32 {
-		for leader[v] != v {
-			leader[v] = leader[leader[v]]
-			v = leader[v]
-		}
-		return v
-	}
-	for i, e := range edges {
-		u, v, _ := e.Ends32()
-		keys[i] = uint64(min(u, v))<<32 | uint64(max(u, v))
-		if u == v {
-			p.selfLoops++
-			continue
-		}
-		degree[u]++
-		degree[v]++
-		u, v = find(u), find(v)
-		leader[max(u, v)] = min(u, v)
-	}
-	size := make([]int64, vertices)
-	for v := range leader {
-		size[find(uint32(v))]++
-		p.maxDegree = max(p.maxDegree, int64(degree[v]))
-		if degree[v] == 0 {
-			p.isolated++
-		}
-	}
-	giant := uint32(0)
-	for v := range size {
-		if size[v] > size[giant] {
-			giant = uint32(v)
-		}
-	}
-	p.giant = size[giant]
-	for _, e := range edges {
-		if u, v, _ := e.Ends32(); find(u) == giant {
-			p.m++
-			if u != v {
-				p.nedge++
-			}
-		}
-	}
-	slices.Sort(keys)
-	for i, key := range keys {
-		switch {
-		case key>>32 == key&0xFFFFFFFF: // a self-loop
-		case i > 0 && key == keys[i-1]:
-			p.duplicates++
-		default:
-			p.distinct++
-		}
-	}
-	return p
 }

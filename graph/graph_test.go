@@ -4,7 +4,6 @@ package graph
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 
 	"github.com/tepsbench/teps/internal/must"
@@ -30,15 +29,6 @@ func FuzzEdgeKeepsBothLabels(f *testing.F) {
 			t.Errorf("(%d,%d) became (%d,%d), %v", u, v, u32, v32, ok)
 		}
 	})
-}
-
-func TestEdgeIsPackedAsInTheReference(t *testing.T) {
-	if got, want := MakeEdge(0x123456789abc, 0xfedc87654321), (Edge{0x56789abc, 0x87654321, 0xfedc1234}); got != want {
-		t.Errorf("got %#v, want %#v", got, want)
-	}
-	if size := reflect.TypeFor[Edge]().Size(); size != EdgeBytes {
-		t.Errorf("an Edge takes %d bytes, want %d", size, EdgeBytes)
-	}
 }
 
 func TestDirectionTextRoundTrip(t *testing.T) {

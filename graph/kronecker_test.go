@@ -6,52 +6,8 @@ import (
 	"context"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/tepsbench/teps/internal/must"
 )
-
-func TestBatchesMatchSingleTuples(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		k := Kronecker{
-			rapid.IntRange(7, MaxScale).Draw(t, "scale"), 16, rapid.Uint64().Draw(t, "seed1"), rapid.Uint64().Draw(t, "seed2"),
-		}
-		count := rapid.Int64Range(1, 3*batchTuples+1).Draw(t, "count")
-		first := rapid.Int64Range(0, k.Tuples()-count).Draw(t, "first")
-		edges := make([]Edge, count)
-		g := newGenerator(k)
-		g.fill(edges, first)
-		for i, e := range edges {
-			if want := g.makeTuple(first + int64(i)); e != want {
-				t.Fatalf("tuple %d of %d is %v, want %v", i, count, e, want)
-			}
-		}
-	})
-}
-
-func TestBatchWithRejectedDrawMatchesSingleTuples(t *testing.T) {
-	k := Kronecker{16, 16, 2, 3}
-	g := newGenerator(k)
-	found := 0
-	for i := int64(0); found < 3; i++ {
-		s := g.streamOf(i)
-		rejected := false
-		for range k.Scale {
-			rejected = rejected || s.Next31() < rejectedDraw
-		}
-		if rejected {
-			found++
-			var edges [2 * batchTuples]Edge
-			first := i - batchTuples/2
-			g.fill(edges[:], first)
-			for j, e := range edges {
-				if want := g.makeTuple(first + int64(j)); e != want {
-					t.Errorf("tuple %d, near the rejected draw of %d, is %v, want %v", first+int64(j), i, e, want)
-				}
-			}
-		}
-	}
-}
 
 func TestBatchJumpFits64Bits(t *testing.T) {
 	var sum uint64
