@@ -269,4 +269,6 @@ func (p *Part) Isolated(ctx context.Context) (graph.Vertex, error) {
 }
 
 // Overwrite fills this part's parents with graph.Unwritten before a search. It is not collective.
-func (p *Part) Overwrite(parent []graph.Vertex) { overwrite(parent, len(p.scanners), p.grain) }
+func (p *Part) Overwrite(parent []graph.Vertex) {
+	fill(parent, graph.Unwritten, len(p.scanners), p.grain)
+}

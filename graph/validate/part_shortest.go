@@ -33,7 +33,7 @@ func (p *Part) SetWeights(weights []float32) error {
 // OverwritePaths is Overwrite for kernel 3.
 func (p *Part) OverwritePaths(parent []graph.Vertex, distance []float32) {
 	p.Overwrite(parent)
-	overwriteDistances(distance, len(p.scanners), p.grain)
+	fill(distance, graph.UnwrittenDistance(), len(p.scanners), p.grain)
 }
 
 // ShortestPaths checks the result of kernel 3, where parent and distance have the entries of this part's vertices, as

@@ -70,16 +70,7 @@ func checkWeights(weights []float32, threads int, grain, first int64) error {
 // OverwritePaths is Overwrite for kernel 3: it also fills distance with graph.UnwrittenDistance.
 func (v *Validator) OverwritePaths(parent []graph.Vertex, distance []float32) {
 	v.Overwrite(parent)
-	overwriteDistances(distance, len(v.scanners), v.vertexGrain)
-}
-
-func overwriteDistances(distance []float32, threads int, grain int64) {
-	_, _ = graph.Parallel(context.Background(), threads, int64(len(distance)), grain, func(_ int, first, last int64) bool {
-		for i := range distance[first:last] {
-			distance[first:last][i] = graph.UnwrittenDistance()
-		}
-		return true
-	})
+	fill(distance, graph.UnwrittenDistance(), len(v.scanners), v.vertexGrain)
 }
 
 // ShortestPaths checks the result of kernel 3 against its five rules. Errors are those of Validate. The Tree is that of

@@ -150,13 +150,14 @@ func Bytes(vertices int64) int64 { return (4+2+4)*vertices + 3*8*((vertices+63)/
 
 // Overwrite fills a parent array with graph.Unwritten before a search.
 func (v *Validator) Overwrite(parent []graph.Vertex) {
-	overwrite(parent, len(v.scanners), v.vertexGrain)
+	fill(parent, graph.Unwritten, len(v.scanners), v.vertexGrain)
 }
 
-func overwrite(parent []graph.Vertex, threads int, grain int64) {
-	_, _ = graph.Parallel(context.Background(), threads, int64(len(parent)), grain, func(_ int, first, last int64) bool {
-		for i := range parent[first:last] {
-			parent[first:last][i] = graph.Unwritten
+// fill sets all elements of an array.
+func fill[E any](array []E, value E, threads int, grain int64) {
+	_, _ = graph.Parallel(context.Background(), threads, int64(len(array)), grain, func(_ int, first, last int64) bool {
+		for i := range array[first:last] {
+			array[first:last][i] = value
 		}
 		return true
 	})
