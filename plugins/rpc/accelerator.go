@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
@@ -104,55 +103,42 @@ func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph
 	if err != nil {
 		return t, err
 	}
-	v, err := exchange(ctx, c, c.engine.Validate, request, verdictFromWire)
-	if err == nil && v.violation != nil {
-		v.violation.Root = root
-		return t, v.violation
+	t, err = exchange(ctx, c, c.engine.Validate, request, treeFromWire)
+	if broken := (*validate.Violation)(nil); errors.As(err, &broken) {
+		broken.Root = root
+		return t, checkViolation(broken)
 	}
-	v.tree.Root = root
-	return v.tree, err
+	if err == nil {
+		t.Root = root
+	}
+	return t, err
 }
 
-// verdict is what Validate returns, with the violation as an answer and not as an error.
-type verdict struct {
-	tree      validate.Tree
-	violation *validate.Violation
+// checkViolation returns a violation as an error, or ErrAnswer for an impossible one.
+func checkViolation(v *validate.Violation) error {
+	exists := v.Rule >= validate.RuleTree && v.Rule <= validate.RuleTuple ||
+		v.Rule >= validate.RulePathTree && v.Rule <= validate.RulePathTuple
+	if !exists || len(v.Vertices) > 2 {
+		return fmt.Errorf("a verdict by rule %d with %d vertices: %w", int(v.Rule), len(v.Vertices), ErrAnswer)
+	}
+	return v
 }
 
-func verdictToWire(v verdict) *enginepb.Verdict {
-	if v.violation != nil {
-		return &enginepb.Verdict{
-			Rule:     int64(v.violation.Rule),
-			Vertices: each(v.violation.Vertices, func(v graph.Vertex) int64 { return int64(v) }),
-		}
-	}
-	t := v.tree
+func treeToWire(t validate.Tree) *enginepb.Verdict {
 	return &enginepb.Verdict{
 		Reached: t.Reached, Depth: int64(t.Depth), Tuples: t.Tuples, SelfLoops: t.SelfLoops, Farthest: t.Farthest,
 	}
 }
 
-func verdictFromWire(w *enginepb.Verdict) (v verdict, err error) {
-	numbers := []int64{w.GetReached(), w.GetDepth(), w.GetTuples(), w.GetSelfLoops()}
-	rule := validate.Rule(w.GetRule())
-	exists := rule >= 0 && rule <= validate.RuleTuple || rule >= validate.RulePathTree && rule <= validate.RulePathTuple
-	if slices.Min(numbers) < 0 || !exists || len(w.GetVertices()) > 2 || !(w.GetFarthest() >= 0) {
-		return v, fmt.Errorf("a verdict of %d vertices, depth %d, distances to %v, %d tuples, %d self-loops, rule %d with "+
-			"%d vertices: %w", w.GetReached(), w.GetDepth(), w.GetFarthest(), w.GetTuples(), w.GetSelfLoops(), w.GetRule(),
-			len(w.GetVertices()), ErrAnswer)
-	}
-	if rule > 0 {
-		v.violation = &validate.Violation{
-			Rule:     rule,
-			Vertices: each(w.GetVertices(), func(v int64) graph.Vertex { return graph.Vertex(v) }),
-		}
-		return v, nil
-	}
-	v.tree = validate.Tree{
+func treeFromWire(w *enginepb.Verdict) (t validate.Tree, err error) {
+	t = validate.Tree{
 		Reached: w.GetReached(), Depth: int(w.GetDepth()), Tuples: w.GetTuples(), SelfLoops: w.GetSelfLoops(),
 		Farthest: w.GetFarthest(),
 	}
-	return v, nil
+	if min(t.Reached, int64(t.Depth), t.Tuples, t.SelfLoops) < 0 || !(t.Farthest >= 0) {
+		err = fmt.Errorf("a verdict of %+v: %w", t, ErrAnswer)
+	}
+	return t, err
 }
 
 // acceleratorServer answers the calls of accelerators as well; a server answers UNIMPLEMENTED.
@@ -218,15 +204,11 @@ func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*
 }
 
 func (s acceleratorServer) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {
-	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (v verdict, err error) {
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (t validate.Tree, err error) {
 		parent, distance, err := s.results(r.GetParent(), r.GetDistance())
 		if err != nil {
-			return v, err
+			return t, err
 		}
-		v.tree, err = s.device.Validate(ctx, graph.Vertex(r.GetRoot()), parent, distance)
-		if errors.As(err, &v.violation) {
-			err = nil
-		}
-		return v, err
-	}, verdictToWire, verdictFromWire)
+		return s.device.Validate(ctx, graph.Vertex(r.GetRoot()), parent, distance)
+	}, treeToWire, treeFromWire)
 }

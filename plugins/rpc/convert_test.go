@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -194,14 +195,14 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 	}
 	for _, bad := range []error{
 		lent(1, 0), lent(-1, 1), lent(1, maxHandle+1),
-		must.Err(verdictFromWire(&enginepb.Verdict{Reached: -1})),
-		must.Err(verdictFromWire(&enginepb.Verdict{Depth: -1})),
-		must.Err(verdictFromWire(&enginepb.Verdict{Rule: 6})),
-		must.Err(verdictFromWire(&enginepb.Verdict{Rule: -1})),
-		must.Err(verdictFromWire(&enginepb.Verdict{Rule: 10})),
-		must.Err(verdictFromWire(&enginepb.Verdict{Rule: 16})),
-		must.Err(verdictFromWire(&enginepb.Verdict{Farthest: float32(math.NaN())})),
-		must.Err(verdictFromWire(&enginepb.Verdict{Rule: 1, Vertices: make([]int64, 3)})),
+		must.Err(treeFromWire(&enginepb.Verdict{Reached: -1})),
+		must.Err(treeFromWire(&enginepb.Verdict{Depth: -1})),
+		must.Err(treeFromWire(&enginepb.Verdict{Farthest: float32(math.NaN())})),
+		checkViolation(&validate.Violation{}),
+		checkViolation(&validate.Violation{Rule: validate.RuleTuple + 1}),
+		checkViolation(&validate.Violation{Rule: validate.RulePathTree - 1}),
+		checkViolation(&validate.Violation{Rule: validate.RulePathTuple + 1}),
+		checkViolation(&validate.Violation{Rule: 1, Vertices: make([]graph.Vertex, 3)}),
 		must.Err(descriptionFromWire(&enginepb.Description{Name: "a b"})),
 		must.Err(constructionFromWire(&enginepb.Construction{ElapsedNs: -1})),
 		must.Err(searchesFromWire(&enginepb.RepeatReply{Searches: -1})),

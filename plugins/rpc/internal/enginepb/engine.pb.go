@@ -952,15 +952,13 @@ func (x *ValidateRequest) GetDistance() *Segment {
 	return nil
 }
 
-// Verdict is validate.Tree or, if a rule is broken, validate.Violation without its text.
+// Verdict is validate.Tree. A validate.Violation is an error.
 type Verdict struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reached       int64                  `protobuf:"varint,1,opt,name=reached,proto3" json:"reached,omitempty"`
 	Depth         int64                  `protobuf:"varint,2,opt,name=depth,proto3" json:"depth,omitempty"`
 	Tuples        int64                  `protobuf:"varint,3,opt,name=tuples,proto3" json:"tuples,omitempty"`
 	SelfLoops     int64                  `protobuf:"varint,4,opt,name=self_loops,json=selfLoops,proto3" json:"self_loops,omitempty"`
-	Rule          int64                  `protobuf:"varint,5,opt,name=rule,proto3" json:"rule,omitempty"` // 0: none is broken
-	Vertices      []int64                `protobuf:"varint,6,rep,packed,name=vertices,proto3" json:"vertices,omitempty"`
 	Farthest      float32                `protobuf:"fixed32,7,opt,name=farthest,proto3" json:"farthest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1022,20 +1020,6 @@ func (x *Verdict) GetSelfLoops() int64 {
 		return x.SelfLoops
 	}
 	return 0
-}
-
-func (x *Verdict) GetRule() int64 {
-	if x != nil {
-		return x.Rule
-	}
-	return 0
-}
-
-func (x *Verdict) GetVertices() []int64 {
-	if x != nil {
-		return x.Vertices
-	}
-	return nil
 }
 
 func (x *Verdict) GetFarthest() float32 {
@@ -2568,16 +2552,14 @@ const file_engine_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\x04R\x06callId\x12\x12\n" +
 	"\x04root\x18\x02 \x01(\x03R\x04root\x12/\n" +
 	"\x06parent\x18\x03 \x01(\v2\x17.teps.engine.v1.SegmentR\x06parent\x123\n" +
-	"\bdistance\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\bdistance\"\xbc\x01\n" +
+	"\bdistance\x18\x04 \x01(\v2\x17.teps.engine.v1.SegmentR\bdistance\"\x98\x01\n" +
 	"\aVerdict\x12\x18\n" +
 	"\areached\x18\x01 \x01(\x03R\areached\x12\x14\n" +
 	"\x05depth\x18\x02 \x01(\x03R\x05depth\x12\x16\n" +
 	"\x06tuples\x18\x03 \x01(\x03R\x06tuples\x12\x1d\n" +
 	"\n" +
-	"self_loops\x18\x04 \x01(\x03R\tselfLoops\x12\x12\n" +
-	"\x04rule\x18\x05 \x01(\x03R\x04rule\x12\x1a\n" +
-	"\bvertices\x18\x06 \x03(\x03R\bvertices\x12\x1a\n" +
-	"\bfarthest\x18\a \x01(\x02R\bfarthest\"\x0e\n" +
+	"self_loops\x18\x04 \x01(\x03R\tselfLoops\x12\x1a\n" +
+	"\bfarthest\x18\a \x01(\x02R\bfarthestJ\x04\b\x05\x10\x06J\x04\b\x06\x10\a\"\x0e\n" +
 	"\fCloseRequest\"\f\n" +
 	"\n" +
 	"CloseReply\"(\n" +
