@@ -156,26 +156,30 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 
 func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Traversal, err error) {
 	defer a.wrap("search", &err)
-	return a.timed(ctx, root, parent, nil, func(own []graph.Vertex, _ []float32) (Traversal, error) {
-		return a.graph.Search(ctx, root, own)
-	})
+	return a.timed(ctx, root, parent, nil)
 }
 
 func (a *adapter) ShortestPaths(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (t Traversal, err error) {
 	defer a.wrap("shortest paths", &err)
-	if err := a.checkPaths(parent, distance); err != nil {
+	if distance, err = a.checkPaths(parent, distance); err != nil {
 		return t, err
 	}
-	return a.timed(ctx, root, parent, distance, func(own []graph.Vertex, ownDistance []float32) (Traversal, error) {
-		return a.graph.ShortestPaths(ctx, root, own, ownDistance)
-	})
+	return a.timed(ctx, root, parent, distance)
 }
 
-// timed makes a search by kernel 2 or, with distances, by kernel 3. It handles vertices beyond the largest label of the
-// tuples itself: they have no neighbors.
-func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32,
-	search func(own []graph.Vertex, ownDistance []float32) (Traversal, error)) (t Traversal, err error) {
+// search makes a search by kernel 2 or, with distances, by kernel 3.
+func (a *adapter) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	Traversal, error) {
+	if distance != nil {
+		return a.graph.ShortestPaths(ctx, root, parent, distance)
+	}
+	return a.graph.Search(ctx, root, parent)
+}
+
+// timed makes a search. It handles vertices beyond the largest label of the tuples itself: they have no neighbors.
+func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+	t Traversal, err error) {
 	vertices := a.place.Owned(a.graph.Vertices)
 	slot, mine := a.place.Slot(root)
 	switch err = a.checkGraph(); {
@@ -192,9 +196,10 @@ func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.V
 	}
 	start := time.Now()
 	own, beyond := parent[:vertices:vertices], parent[vertices:]
-	clearUnreached(beyond, distance[min(vertices, int64(len(distance))):])
+	lengths := distance[:min(vertices, int64(len(distance)))]
+	clearUnreached(beyond, distance[len(lengths):])
 	if int64(root) >= a.graph.Vertices {
-		clearUnreached(own, distance[:min(vertices, int64(len(distance)))])
+		clearUnreached(own, lengths)
 		if mine {
 			if parent[slot] = root; distance != nil {
 				distance[slot] = 0
@@ -202,7 +207,7 @@ func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.V
 		}
 		return Traversal{Elapsed: max(time.Since(start), 1)}, nil
 	}
-	t, err = search(own, distance[:min(vertices, int64(len(distance)))])
+	t, err = a.search(ctx, root, own, lengths)
 	elapsed := max(time.Since(start), 1)
 	if err != nil {
 		return Traversal{}, a.dropped(err)
@@ -234,17 +239,19 @@ func clearUnreached(parent []graph.Vertex, distance []float32) {
 	}
 }
 
-// checkPaths returns an error if kernel 3 cannot run.
-func (a *adapter) checkPaths(parent []graph.Vertex, distance []float32) error {
+// checkPaths returns an error if kernel 3 cannot run, or the distances, which are not nil even without vertices.
+func (a *adapter) checkPaths(parent []graph.Vertex, distance []float32) ([]float32, error) {
 	switch err := a.checkGraph(); {
 	case err != nil:
-		return err
+		return nil, err
 	case a.graph.ShortestPaths == nil:
-		return fmt.Errorf("the graph has no weights: %w", ErrNotConstructed)
+		return nil, fmt.Errorf("the graph has no weights: %w", ErrNotConstructed)
 	case len(parent) != len(distance):
-		return fmt.Errorf("%d parents and %d distances; want the same number: %w", len(parent), len(distance), ErrParent)
+		return nil, fmt.Errorf("%d parents and %d distances; want the same number: %w", len(parent), len(distance), ErrParent)
+	case distance == nil:
+		return []float32{}, nil
 	}
-	return nil
+	return distance, nil
 }
 
 func (a *adapter) checkGraph() error {
@@ -269,49 +276,22 @@ func (a *adapter) Repeat(
 	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
 	searches int64, err error) {
 	defer a.wrap("repeat", &err)
-	own, err := a.checkLoop(roots, duration, parent)
-	if err != nil {
-		return 0, err
-	}
-	if a.graph.Repeat != nil {
-		searches, err = a.graph.Repeat(ctx, roots, duration, own)
-	} else {
-		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-			_, err := a.graph.Search(ctx, root, own)
-			return err
-		})
-	}
-	clearUnreached(parent[len(own):], nil)
-	return searches, a.dropped(err)
+	return a.loop(ctx, roots, duration, parent, nil)
 }
 
 func (a *adapter) RepeatShortestPaths(
 	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex, distance []float32) (
 	searches int64, err error) {
 	defer a.wrap("repeat shortest paths", &err)
-	if err := a.checkPaths(parent, distance); err != nil {
+	if distance, err = a.checkPaths(parent, distance); err != nil {
 		return 0, err
 	}
-	own, err := a.checkLoop(roots, duration, parent)
-	if err != nil {
-		return 0, err
-	}
-	ownDistance := distance[:len(own):len(own)]
-	if a.graph.RepeatShortestPaths != nil {
-		searches, err = a.graph.RepeatShortestPaths(ctx, roots, duration, own, ownDistance)
-	} else {
-		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-			_, err := a.graph.ShortestPaths(ctx, root, own, ownDistance)
-			return err
-		})
-	}
-	clearUnreached(parent[len(own):], distance[len(own):])
-	return searches, a.dropped(err)
+	return a.loop(ctx, roots, duration, parent, distance)
 }
 
-// checkLoop checks the arguments of a loop and returns the parents of the vertices that the tuples have.
-func (a *adapter) checkLoop(roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-	own []graph.Vertex, err error) {
+// loop makes a loop of searches by kernel 2 or, with distances, by kernel 3.
+func (a *adapter) loop(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
+	distance []float32) (searches int64, err error) {
 	vertices := a.place.Owned(a.graph.Vertices)
 	if err = a.checkGraph(); err == nil && (len(roots) == 0 || duration <= 0) {
 		err = fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
@@ -325,9 +305,22 @@ func (a *adapter) checkLoop(roots []graph.Vertex, duration time.Duration, parent
 		err = fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
 	}
 	if err = a.agree(err); err != nil {
-		return nil, err
+		return 0, err
 	}
-	return parent[:vertices:vertices], nil
+	own, lengths := parent[:vertices:vertices], distance[:min(vertices, int64(len(distance)))]
+	switch {
+	case distance == nil && a.graph.Repeat != nil:
+		searches, err = a.graph.Repeat(ctx, roots, duration, own)
+	case distance != nil && a.graph.RepeatShortestPaths != nil:
+		searches, err = a.graph.RepeatShortestPaths(ctx, roots, duration, own, lengths)
+	default:
+		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+			_, err := a.search(ctx, root, own, lengths)
+			return err
+		})
+	}
+	clearUnreached(parent[vertices:], distance[len(lengths):])
+	return searches, a.dropped(err)
 }
 
 // checkWeights returns an error for weights that are not those of the tuples, or that an engine cannot use.
