@@ -9,32 +9,23 @@ import (
 	"github.com/tepsbench/teps/internal/mpi"
 )
 
-// exchange is a validate.Exchange over MPI, whose calls all come from one thread.
+// exchange is a validate.Exchange over MPI.
 type exchange struct {
-	comm  *mpi.Comm
-	calls chan func()
+	mpi  *mpi.Thread
+	comm *mpi.Comm
 }
 
 // connect joins this process to the validators of the other nodes, which the same launcher has started. A process calls
 // it once.
 func connect(self *Self) (validate.Exchange, error) {
-	x := &exchange{calls: make(chan func())}
-	go func() { // Init locks it to its thread
-		for call := range x.calls {
-			call()
-		}
-	}()
-	err := x.do(func() error {
-		library, err := mpi.Open()
-		if err != nil {
+	x := &exchange{}
+	var err error
+	if x.mpi, err = mpi.Begin(self.Nodes); err == nil {
+		err = x.do(func() error {
+			x.comm, err = x.mpi.World.Split(0, self.Index)
 			return err
-		}
-		world, err := library.Init(self.Nodes)
-		if err == nil {
-			x.comm, err = world.Split(0, self.Index)
-		}
-		return err
-	})
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect the validators: %w", err)
 	}
@@ -43,12 +34,7 @@ func connect(self *Self) (validate.Exchange, error) {
 
 // do makes a call on the thread of MPI.
 func (x *exchange) do(call func() error) (err error) {
-	done := make(chan struct{})
-	x.calls <- func() {
-		defer close(done)
-		err = call()
-	}
-	<-done
+	x.mpi.Do(func() { err = call() })
 	return err
 }
 

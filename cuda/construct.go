@@ -19,27 +19,30 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// build is kernel 1, and makes the kernel 2 of its graph.
-func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+// build is kernel 1, and makes the kernel 2 of its graph. world is nil in an engine of one process.
+func build(ctx context.Context, in plugins.Input, set plugins.Settings, world *worldGroup) (plugins.Built, error) {
 	c, err := configure(set)
 	if err != nil {
 		return plugins.Built{}, err
 	}
-	if len(c.devices) == 1 {
+	if world != nil {
+		c = c.process(world.place)
+	} else if len(c.devices) == 1 {
 		_, built, err := construct(ctx, in, c)
 		return built, err
 	}
 	if in.ShortestPaths {
-		return plugins.Built{}, fmt.Errorf("kernel 3 on several GPUs: %w; leave out the option gpus", errors.ErrUnsupported)
+		return plugins.Built{}, fmt.Errorf("kernel 3 on several GPUs: %w; leave out the options gpus and ranks",
+			errors.ErrUnsupported)
 	}
 	if len(in.Tuples) == 0 && in.Recipe != nil {
 		return plugins.Built{}, plugins.OptionError("tuples that are in no memory are made by a single GPU; " +
-			"leave out the option gpus")
+			"leave out the options gpus and ranks")
 	}
 	if in.DeviceTuples != nil {
 		return plugins.Built{}, fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)
 	}
-	_, built, err := constructTeam(ctx, in.Tuples, c)
+	_, built, err := constructTeam(ctx, in.Tuples, c, world)
 	return built, err
 }
 
@@ -178,7 +181,7 @@ func (b *builder) transfer() {
 		b.openLent()
 	}
 	times := int64(24) // lists as large as the pairs, and as much again to sort
-	if b.c.Text("adjacency") != "csr" && len(b.c.devices) == 1 {
+	if b.c.Text("adjacency") != "csr" && b.c.ranks == 1 {
 		times = 15 // packed
 	}
 	stays := times*b.n < b.Memory.Room()

@@ -224,6 +224,10 @@ func (b *builder) deriveArrays() {
 	n, all, hubs := int64(g.Searched), 32*int64(g.FrontierWords), int64(g.Hubs)
 	const line = 256 // bytes: where an array begins
 	bitmap := (4*int64(g.FrontierWords) + line - 1) / line * line
+	bitmaps := 3 * bitmap
+	if b.c.Int("ranks") > 0 { // other processes open them
+		bitmaps = exported(bitmaps)
+	}
 	for _, a := range []struct {
 		at    *uint64
 		what  string
@@ -234,7 +238,7 @@ func (b *builder) deriveArrays() {
 		{&g.HubEdges, "edges of hubs", 4 * hubs},
 		{&g.OutputTemplate, "output template", 4 * int64(g.Labels)},
 		{&g.Unvisited, "bitmap", 4 * int64(g.Columns*g.Words)},
-		{&g.Frontier[0], "bitmaps", 3 * bitmap},
+		{&g.Frontier[0], "bitmaps", bitmaps},
 		{&g.Corrections, "corrections", 8 * n},
 		{&g.Queue, "queue", 4 * all},
 		{&g.EdgesBefore, "edges before each queued vertex", 8 * all},

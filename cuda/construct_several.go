@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,43 +20,48 @@ import (
 )
 
 // Kernel 1 on several GPUs (kernels/several.cu; kernels/graph.cuh has the numbering). Each has a part of the tuples,
-// the lists of its own vertices, and its part of the lists by source.
+// the lists of its own vertices, and its part of the lists by source. A process has all of them, or one.
 
 // rank is one of the GPUs.
 type rank struct {
 	*builder
+	link   *link // to the GPUs of other processes; nil if one has all
 	number uint64
 	edges  uint64 // [owned] source label << 32 | target label
 	owned  uint64
-	local  uint64 // [labels] local number of the label at each place
-	keys   uint64 // two arrays for sorting, between two phases
+	own    uint64   // entries of its lists; graph.Entries becomes that of all ranks
+	sums   []uint64 // of all ranks: edges of each hub, entries of lists, those of vertices that are not hubs
+	local  uint64   // [labels] local number of the label at each place
+	keys   uint64   // two arrays for sorting, between two phases
 	buffer uint64
 }
 
-// team is all of them.
+// team is those of this process.
 type team []*rank
 
 // do calls f for every rank at the same time, waits for their GPUs, and returns the first error.
 func (t team) do(action string, f func(r *rank)) error {
-	var wg sync.WaitGroup
-	for _, r := range t {
-		wg.Go(func() {
-			r.Fail(action, r.device.Do(func() error {
-				f(r)
-				if r.Err != nil {
-					return nil
-				}
-				return cu.Synchronize()
-			}))
-		})
+	one := func(r *rank) {
+		r.Fail(action, r.device.Do(func() error {
+			f(r)
+			if r.Err != nil {
+				return nil
+			}
+			return cu.Synchronize()
+		}))
 	}
+	var wg sync.WaitGroup
+	for _, r := range t[1:] {
+		wg.Go(func() { one(r) })
+	}
+	one(t[0]) // on the thread of MPI, if there is one
 	wg.Wait()
 	for _, r := range t {
 		if r.Err != nil {
-			return fmt.Errorf("GPU %d: %w", r.device.Number, r.Err)
+			return fmt.Errorf("GPU %d: %w", r.device.Number, t.agree(r.Err))
 		}
 	}
-	return nil
+	return t.agree(nil)
 }
 
 // graphs calls f for the graph of every rank.
@@ -68,8 +72,9 @@ func (t team) graphs(f func(g *deviceGraph)) {
 }
 
 // constructTeam opens the GPUs, builds the graph, and connects them.
-func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*teamSearch, plugins.Built, error) {
-	t, err := openTeam(ctx, tuples, c)
+func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration, world *worldGroup) (
+	*teamSearch, plugins.Built, error) {
+	t, err := openTeam(ctx, tuples, c, world)
 	if err != nil {
 		return nil, plugins.Built{}, errors.Join(err, t.close())
 	}
@@ -95,12 +100,14 @@ func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration) (*
 	for _, r := range t {
 		built.Bytes += r.Memory.Used + r.Memory.InHost
 	}
-	t[0].device.SetSearch(&built, s)
+	if t[0].device.SetSearch(&built, s); world != nil {
+		built.Entries, built.Repeat = plugins.Counted(int64(t[0].own)), s.repeat
+	}
 	return s, built, nil
 }
 
 // openTeam opens a GPU for each rank, with an even part of the tuples. After an error it returns those that are open.
-func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team, err error) {
+func openTeam(ctx context.Context, tuples []graph.Edge, c configuration, world *worldGroup) (t team, err error) {
 	runtime.LockOSThread() // the driver keeps a current context for each thread
 	defer runtime.UnlockOSThread()
 	on := map[int]int64{} // ranks on each GPU
@@ -114,7 +121,17 @@ func openTeam(ctx context.Context, tuples []graph.Edge, c configuration) (t team
 		if err != nil {
 			return t, err
 		}
-		t = append(t, &rank{builder: &builder{device: d, c: c, tuples: part}, number: uint64(i)})
+		r := &rank{builder: &builder{device: d, c: c, tuples: part}, number: uint64(i)}
+		if t = append(t, r); world == nil {
+			continue
+		}
+		if r.link, err = newLink(world, d, c); err != nil {
+			return t, err
+		}
+		r.number, on[number] = uint64(world.Rank()), int64(r.link.sharing)
+		if r.link.nccl != nil {
+			d.searchBlocks -= driver.NCCLBlocks
+		}
 	}
 	for _, r := range t {
 		if err := r.device.Do(func() error {
@@ -132,8 +149,11 @@ func (t team) close() (err error) {
 	for _, r := range t {
 		err = errors.Join(err, r.device.Do(func() (err error) {
 			_ = cu.Synchronize() // nothing may still run when the arrays are freed
+			if r.link != nil {
+				err = r.link.release()
+			}
 			if r.Memory != nil {
-				err = r.Memory.FreeAll()
+				err = errors.Join(err, r.Memory.FreeAll())
 			}
 			return errors.Join(err, r.device.Close())
 		}))
@@ -146,8 +166,11 @@ func (t team) transfer() error {
 	if err := t.do("tuples", func(r *rank) { r.builder.transfer() }); err != nil {
 		return err
 	}
-	labels, ranks := uint64(0), uint64(len(t))
-	t.graphs(func(g *deviceGraph) { labels = max(labels, g.AllLabels) })
+	all, err := t.combine(larger, func(r *rank) []uint64 { return []uint64{r.graph.AllLabels} })
+	if err != nil {
+		return err
+	}
+	labels, ranks := all[0], uint64(t[0].c.ranks)
 	for _, r := range t {
 		r.graph.Rank, r.graph.Ranks, r.graph.Columns = r.number, ranks, ranks/uint64(r.c.rows)
 		for i := r.number % r.graph.Columns; i < ranks; i += r.graph.Columns {
@@ -164,11 +187,13 @@ func (t team) numberVertices() error {
 	if err := t.do("degrees", (*rank).numberOwn); err != nil {
 		return err
 	}
-	ranks := uint64(len(t))
+	ranks := uint64(t[0].c.ranks)
 	const chunk = 32 * chunkWords
-	var vertices, searched, own uint64
-	t.graphs(func(g *deviceGraph) { vertices += g.Vertices })
-	hubs := uint64(t[0].c.hubCount(int64(vertices)))
+	all, err := t.combine(sum, func(r *rank) []uint64 { return []uint64{r.graph.Vertices} })
+	if err != nil {
+		return err
+	}
+	hubs := uint64(t[0].c.hubCount(int64(all[0])))
 	each := (hubs + ranks*chunk - 1) / (ranks * chunk) * chunk
 	t.graphs(func(g *deviceGraph) { g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices) })
 	if err := t.do("hubs", func(r *rank) {
@@ -185,12 +210,16 @@ func (t team) numberVertices() error {
 	if err := t.do("groups", (*rank).numberOwnByGroup); err != nil {
 		return err
 	}
-	t.graphs(func(g *deviceGraph) {
-		own = max(own, uint64(words(int64(g.Searched))))
-		searched += g.Searched
-	})
-	own = max((own+chunkWords-1)/chunkWords*chunkWords, each/32)
-	t.graphs(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched })
+	searched, err := t.combine(sum, func(r *rank) []uint64 { return []uint64{r.graph.Searched} })
+	if err != nil {
+		return err
+	}
+	highest, err := t.combine(larger, func(r *rank) []uint64 { return []uint64{r.graph.Searched} })
+	if err != nil {
+		return err
+	}
+	own := max((uint64(words(int64(highest[0])))+chunkWords-1)/chunkWords*chunkWords, each/32)
+	t.graphs(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched[0] })
 	if err := t.do("numbers", func(r *rank) {
 		r.publish()
 		r.Loop(numberAllKernel(r.local, r.section()))
@@ -269,131 +298,46 @@ func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 
 // derive makes the arrays that follow from the lists, and the sums over all GPUs.
 func (t team) derive() error {
-	edges := make([][]uint32, len(t)) // of hubs, by rank
-	ordinary := make([]uint64, len(t))
 	if err := t.do("derived arrays", func(r *rank) {
 		g := &r.graph
 		r.deriveArrays()
 		g.HubReached = r.Array("reached hubs", int64(g.Hubs/8))
 		r.Loop(ownTemplateKernel(g.OutputTemplate))
-		edges[r.number] = readAll[uint32](r.builder, g.HubEdges, int64(g.Hubs))
-		ordinary[r.number] = g.Entries - r.hubEntries()
+		for _, n := range readAll[uint32](r.builder, g.HubEdges, int64(g.Hubs)) {
+			r.sums = append(r.sums, uint64(n))
+		}
+		r.sums = append(r.sums, g.Entries, g.Entries-r.hubEntries())
 	}); err != nil {
 		return err
 	}
-	entries, average, g := uint64(0), uint64(0), t[0].graph
-	t.graphs(func(g *deviceGraph) { entries += g.Entries })
+	sums, err := t.combine(sum, func(r *rank) []uint64 { return r.sums })
+	if err != nil {
+		return err
+	}
+	g := t[0].graph
+	degrees, entries, average := sums[:g.Hubs], sums[g.Hubs], uint64(0)
 	if rest := g.AllSearched - min(g.Hubs, g.AllSearched); rest > 0 {
-		for _, n := range ordinary {
-			average += n
-		}
-		average /= rest
+		average = sums[g.Hubs+1] / rest
 	}
 	shift, err := queueShift(32*g.FrontierWords, entries)
 	if err != nil {
 		return err
 	}
-	t.graphs(func(g *deviceGraph) { g.Entries, g.AverageDegree, g.QueueShift = entries, average, shift })
 	return t.do("derived arrays", func(r *rank) {
 		g := &r.graph
-		degrees := make([]uint32, g.OwnHubs)
-		for h := range degrees {
+		r.own = g.Entries
+		g.Entries, g.AverageDegree, g.QueueShift = entries, average, shift
+		own := make([]uint32, g.OwnHubs)
+		for h := range own {
 			const chunk = 32 * chunkWords
-			hub := (h/chunk*len(t)+int(r.number))*chunk + h%chunk // vertexOf of graph.cuh
-			for _, e := range edges {
-				degrees[h] += e[hub]
-			}
+			hub := (h/chunk*r.c.ranks+int(r.number))*chunk + h%chunk // vertexOf of graph.cuh
+			own[h] = uint32(degrees[hub])
 		}
 		g.HubDegree = r.Array("degrees of hubs", 4*int64(g.OwnHubs))
-		if r.Err == nil && len(degrees) > 0 {
-			r.Fail("degrees of hubs", driver.WriteAll(g.HubDegree, degrees))
+		if r.Err == nil && len(own) > 0 {
+			r.Fail("degrees of hubs", driver.WriteAll(g.HubDegree, own))
 		}
 		r.align()
 		r.publish()
 	})
-}
-
-// exchangeEdges brings both edges of every tuple to the GPUs of a grid that they belong to. With one column, these are
-// the owners of their targets.
-func (t team) exchangeEdges(columns uint64) error {
-	ranks := uint64(len(t))
-	counts := make([][]uint64, len(t)) // by sender and receiver
-	if err := t.do("count edges", func(r *rank) {
-		r.clearCounters()
-		r.forTuples(func(pairs, n uint64) { r.Loop(countEdgesKernel(pairs, n, ranks, columns, r.counters)) })
-		counts[r.number] = readAll[uint64](r.builder, r.counters, int64(ranks))
-	}); err != nil {
-		return err
-	}
-	if err := t.do("edges", func(r *rank) {
-		r.owned = 0
-		for _, c := range counts {
-			r.owned += c[r.number]
-		}
-		r.edges = r.Array("edges", int64(8*r.owned))
-		r.buffer = r.Array("edges to send", 8*int64(slices.Max(counts[r.number])))
-	}); err != nil {
-		return err
-	}
-	for _, owner := range t {
-		if err := t.do("select edges", func(r *rank) {
-			r.clearCounters()
-			r.forTuples(func(pairs, n uint64) {
-				r.Loop(selectEdgesKernel(pairs, n, owner.number, ranks, columns, r.buffer, r.counters))
-			})
-		}); err != nil {
-			return err
-		}
-		at := owner.edges
-		for _, r := range t {
-			bytes := 8 * counts[r.number][owner.number]
-			if err := r.sendTo(owner, at, r.buffer, int64(bytes)); err != nil {
-				return err
-			}
-			at += bytes
-		}
-	}
-	last := columns == t[0].graph.Columns
-	return t.do("edges", func(r *rank) {
-		r.Release(&r.buffer)
-		if last {
-			r.Release(&r.pairs)
-		}
-	})
-}
-
-// sendTo copies an array to another GPU.
-func (r *rank) sendTo(other *rank, into, from uint64, bytes int64) error {
-	if bytes == 0 {
-		return nil
-	}
-	return r.device.Do(func() (err error) {
-		if r.device.Context == other.device.Context {
-			err = cu.MemcpyDtoD(cu.DevicePtr(into), cu.DevicePtr(from), bytes)
-		} else {
-			err = cu.MemcpyPeer(cu.DevicePtr(into), other.device.Context, cu.DevicePtr(from), r.device.Context, bytes)
-		}
-		if err = errors.Join(err, cu.Synchronize()); err != nil {
-			return fmt.Errorf("copy from GPU %d to GPU %d: %w", r.device.Number, other.device.Number, err)
-		}
-		return nil
-	})
-}
-
-// section is the address of the part of vertex that has the labels of rank r.
-func (r *rank) section() uint64 { return r.graph.Vertex + 4*r.number*r.graph.Labels }
-
-// gatherVertices copies every section of vertex to all other GPUs.
-func (t team) gatherVertices() error {
-	for _, r := range t {
-		for _, other := range t {
-			into := other.graph.Vertex + 4*r.number*r.graph.Labels
-			if other == r {
-				continue
-			} else if err := r.sendTo(other, into, r.section(), int64(4*r.graph.Labels)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cuda is the engine for NVIDIA GPUs, one or several of a host: the hybrid breadth-first search of A. S.
-// Kolganov ("The fastest and most energy-efficient breadth-first search on single-node parallel architectures",
-// Bulletin of the South Ural State University, 2018), section 3.2, adapted to current GPUs.
+// Package cuda is the engine for NVIDIA GPUs, one or several, of one host or several: the hybrid breadth-first search
+// of A. S. Kolganov ("The fastest and most energy-efficient breadth-first search on single-node parallel
+// architectures", Bulletin of the South Ural State University, 2018), section 3.2, adapted to current GPUs.
 //
 // Files:
 //
@@ -18,6 +18,8 @@
 //	kernels/neighbors.cuh neighbor lists, plain and packed
 //	kernels/exchange.cuh  messages of several GPUs; kernels/fold.cuh: additions for 1D by source and 2D;
 //	                      exchange.go: the same search on the host; phases.go: its record of a level
+//	process.go            several processes under MPI; world.go: their calls of each other; carrier.go: the messages
+//	                      between GPUs that cannot reach each other's memory; processes.go: their part of both kernels
 //	sssp.go               kernel 3 on the host, on one GPU; kernels/paths/sssp.cu: on the device; construct_paths.go and
 //	                      kernels/paths/weigh.cu, core.cuh: its part of kernel 1; paths.cuh: its graph
 //	kernels/tuning.cuh    every constant that was chosen by measuring
@@ -29,26 +31,38 @@
 package cuda
 
 import (
+	"os"
+
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// New returns the engine. It holds no resources before Construct.
-func New() plugins.Engine { return plugins.New(describe, build) }
+// New returns the engine. It holds no resources before Construct, unless a launcher has started it as one of several
+// processes: then it begins MPI when it is first described.
+func New() plugins.Engine {
+	p := &process{}
+	return engine{plugins.New(p.describe, p.build).(kernels), p}
+}
 
-func describe() (plugins.Description, error) {
+func (p *process) describe() (plugins.Description, error) {
 	devices, err := driver.Devices()
-	return plugins.Description{
+	d := plugins.Description{
 		Name:    "cuda",
-		Version: "1.4", // changes with the method and with the meaning of options
+		Version: "1.5", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search; shortest paths on one of them.",
-		Unavailable: driver.Missing(),
 		Options:     options(),
 		Memory:      plugins.Memory{Fixed: 2 << 30}, // driver and staging buffers, with the graph on the device
 		Limits:      limits(),
 		MakesTuples: true, TakesDeviceTuples: true,
 		ShortestPaths: true,
 		Devices:       devices,
-	}, err
+		Spreads:       true,
+	}
+	if d.Unavailable = driver.Missing(); d.Unavailable == "" && os.Getenv(plugins.PlaceVariable) != "" {
+		if missing := p.begin(); missing != nil {
+			d.Unavailable = missing.Error()
+		}
+	}
+	return d, err
 }

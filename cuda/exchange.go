@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +25,9 @@ import (
 // GPU has the parents of its own labels, l % ranks == rank, at l / ranks.
 type teamSearch struct {
 	ranks    []*search
-	grid     bool // of several columns
+	link     *link // to other processes; nil: one has all GPUs
+	number   int   // of the first rank
+	grid     bool  // of several columns
 	levels   []plugins.Level
 	sums     []deviceLevel    // of each rank over all levels
 	transfer string           // for the record
@@ -44,6 +47,46 @@ func (t team) newSearch() (*teamSearch, error) {
 		ranks: make([]*search, len(t)), parents: make([][]graph.Vertex, len(t)), sums: make([]deviceLevel, len(t)),
 		grid: g.Columns > 1, transfer: "stores to the other GPUs' memory", patience: t[0].c.patience,
 	}
+	s.link, s.number = t[0].link, int(t[0].number)
+	all, err := s.connect(t)
+	if err != nil {
+		return nil, err
+	}
+	err = t.do("exchange", func(r *rank) {
+		at, err := r.device.Variable("exchange")
+		if err == nil {
+			err = driver.Write(at, all)
+		}
+		if r.Fail("exchange", err); r.Err != nil {
+			return
+		}
+		one := r.builder.newSearch()
+		one.params.MinReached = 0 // parents are always corrected
+		if s.link != nil && s.link.carrier != nil {
+			one.params.Messages = uint64(slices.Index(messages, "lists"))
+		}
+		if s.grid { // a level takes at least 30 µs, and the host should see a cancel within a second
+			one.params.MaxLevels = min(one.params.MaxLevels, gridLevels)
+		}
+		i := slices.Index(t, r)
+		if s.ranks[i] = one; len(t) > 1 {
+			s.parents[i] = make([]graph.Vertex, r.graph.Labels)
+		}
+	})
+	return s, err
+}
+
+// connect makes the arrays of the exchange.
+func (s *teamSearch) connect(t team) (all deviceExchange, err error) {
+	if s.link != nil {
+		err = t.do("exchange", func(r *rank) {
+			all, err = s.link.connect(r)
+			r.Fail("", err)
+		})
+		s.transfer = s.link.transfer
+		return all, err
+	}
+	g := &t[0].graph
 	staged := t[0].c.Text("transfer") == "staged"
 	if staged {
 		s.transfer = "through pinned host memory, as set"
@@ -52,7 +95,7 @@ func (t team) newSearch() (*teamSearch, error) {
 		staged = true
 		s.transfer = fmt.Sprintf("through pinned host memory, because %v", why)
 	}
-	all := deviceExchange{Patience: uint64(s.patience)}
+	all.Patience = uint64(s.patience)
 	list := 2 * 4 * 32 * int64(g.FrontierWords)
 	columns := int64(g.Columns)
 	found := 4 * 32 * (columns - 1) * int64(g.Words)
@@ -75,28 +118,12 @@ func (t team) newSearch() (*teamSearch, error) {
 			all.Frontier[0], all.List[0] = array("frontiers", 2*4*int64(g.FrontierWords)), array("sparse frontiers", list)
 		}
 	}); err != nil {
-		return nil, err
+		return all, err
 	}
 	for i := 1; staged && i < len(t); i++ {
 		all.List[i] = all.List[0]
 	}
-	err := t.do("exchange", func(r *rank) {
-		at, err := r.device.Variable("exchange")
-		if err == nil {
-			err = driver.Write(at, all)
-		}
-		if r.Fail("exchange", err); r.Err != nil {
-			return
-		}
-		one := r.builder.newSearch()
-		one.params.MinReached = 0 // parents are always corrected
-		if s.grid {               // a level takes at least 30 µs, and the host should see a cancel within a second
-			one.params.MaxLevels = min(one.params.MaxLevels, gridLevels)
-		}
-		s.ranks[r.number] = one
-		s.parents[r.number] = make([]graph.Vertex, r.graph.Labels)
-	})
-	return s, err
+	return all, nil
 }
 
 // connect lets the kernels of every GPU write to the memory of all others. It returns why a pair of GPUs cannot.
@@ -147,7 +174,7 @@ func (s *teamSearch) Wake() error {
 	}); err != nil {
 		return err
 	}
-	return s.wait()
+	return s.wait(nil)
 }
 
 // Traverse launches the levels of all GPUs until the search is over.
@@ -157,10 +184,7 @@ func (s *teamSearch) Traverse(ctx context.Context, root graph.Vertex) error {
 			r.params.Root = uint64(root)
 			return r.launchLevels(newSearch)
 		})
-		if failed := s.wait(); err == nil {
-			err = failed
-		}
-		if err != nil {
+		if err = s.wait(err); err != nil {
 			return err
 		}
 		first := s.ranks[0]
@@ -170,18 +194,31 @@ func (s *teamSearch) Traverse(ctx context.Context, root graph.Vertex) error {
 		}
 		for _, r := range s.ranks {
 			if lost := r.status.Lost; lost != 0 {
-				return fmt.Errorf("GPU %d did not answer GPU %d within %v; check both with nvidia-smi",
-					s.ranks[lost-1].device.Number, r.device.Number, s.patience)
+				return s.unanswered(lost-1, r)
 			}
 		}
 		if first.status.Done != 0 {
 			return nil
 		}
 		s.record()
-		if err := ctx.Err(); err != nil {
+		err = ctx.Err()
+		if s.link != nil {
+			err = agree(s.link, err)
+		}
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// unanswered is the error of a GPU that waited in vain for that of another rank.
+func (s *teamSearch) unanswered(lost uint64, by *search) error {
+	if s.link != nil {
+		return fmt.Errorf("the GPU of rank %d did not answer that of rank %d within %v; check both with nvidia-smi", lost,
+			s.number, s.patience)
+	}
+	return fmt.Errorf("GPU %d did not answer GPU %d within %v; check both with nvidia-smi",
+		s.ranks[lost].device.Number, by.device.Number, s.patience)
 }
 
 // record appends the levels of the last launch.
@@ -193,7 +230,11 @@ func (s *teamSearch) record() {
 			s.sums[r].add(each[r])
 		}
 		if len(s.levels) <= maxLevels {
-			s.levels = append(s.levels, combined(each, s.grid))
+			level := combined(each, s.grid)
+			if s.number > 0 { // edges are those of all ranks, which the first process reports
+				level.Edges = plugins.Count{}
+			}
+			s.levels = append(s.levels, level)
 		}
 	}
 }
@@ -221,8 +262,19 @@ func (s *teamSearch) Report(graph.Vertex) (t plugins.Traversal) {
 	return t
 }
 
-// wait waits until all GPUs have ended their launch. If one fails, the others end when their patience does.
-func (s *teamSearch) wait() (err error) {
+// wait waits until all GPUs have ended their launch, and moves messages to other processes until then. It returns err
+// if that is not nil. If a GPU fails, the others end when their patience does.
+func (s *teamSearch) wait(err error) error {
+	if s.link != nil && s.link.carrier != nil && err == nil {
+		err = s.link.carrier.serve(func() (bool, error) {
+			switch err := s.ranks[0].device.Stream.Query(); {
+			case errors.Is(err, cu.NotReady):
+				return false, nil
+			default:
+				return true, err
+			}
+		})
+	}
 	for _, r := range s.ranks {
 		if e := r.device.Stream.Synchronize(); e != nil && err == nil {
 			err = fmt.Errorf("GPU %d: %w", r.device.Number, e)
@@ -232,7 +284,10 @@ func (s *teamSearch) wait() (err error) {
 }
 
 // Parents copies the parents of all GPUs to the host.
-func (s *teamSearch) Parents(_ context.Context, parent []graph.Vertex) error {
+func (s *teamSearch) Parents(ctx context.Context, parent []graph.Vertex) error {
+	if len(s.ranks) == 1 {
+		return s.ranks[0].Parents(ctx, parent)
+	}
 	var wg sync.WaitGroup
 	errs := make([]error, len(s.ranks))
 	for i, r := range s.ranks {
@@ -258,6 +313,9 @@ func (s *teamSearch) Parents(_ context.Context, parent []graph.Vertex) error {
 
 // Close frees the graph of all GPUs.
 func (s *teamSearch) Close() (err error) {
+	if s.link != nil {
+		err = s.ranks[0].device.Do(s.link.close)
+	}
 	for _, r := range s.ranks {
 		err = errors.Join(err, r.Close())
 	}
@@ -274,7 +332,7 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 		}
 	}
 	all = append(all,
-		plugins.Fact{Name: "GPUs", Value: fmt.Sprint(t[0].c.devices)},
+		plugins.Fact{Name: "GPUs", Value: t[0].c.describe()},
 		plugins.Fact{Name: "partition", Value: t[0].c.partition()},
 		plugins.Fact{Name: "transfer", Value: s.transfer},
 		plugins.Fact{Name: "vertices with neighbor lists", Value: fmt.Sprint(t[0].graph.AllSearched)},
@@ -291,9 +349,17 @@ func (s *teamSearch) facts(t team) (all []plugins.Fact) {
 	return all
 }
 
+// describe names the GPUs for the record.
+func (c configuration) describe() string {
+	if n := c.Int("ranks"); n > 0 {
+		return fmt.Sprintf("%d processes under MPI, a GPU each", n)
+	}
+	return fmt.Sprint(c.devices)
+}
+
 // partition describes the grid of several GPUs for the record.
 func (c configuration) partition() string {
-	ranks := len(c.devices)
+	ranks := c.ranks
 	switch c.rows {
 	case ranks:
 		return "1D, edges by destination; every GPU gets every frontier"

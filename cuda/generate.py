@@ -92,7 +92,7 @@ DRIVER = "github.com/tepsbench/teps/cuda/driver"
 write("driver/kernels.gen.go", "driver", None, calls(read("kernels/sort.cu", "kernels/lists.cu", "kernels/paths/pairs.cu"), ["range_entries", "list_keys"]))
 shared = [structure(read("kernels/graph.cuh", "kernels/search.cuh", "kernels/exchange.cuh", "kernels/paths/paths.cuh"), *names) for names in (
     ("Graph", "deviceGraph"), ("LevelRecord", "deviceLevel"), ("Status", "deviceStatus"), ("SearchParams", "searchParams"),
-    ("Exchange", "deviceExchange"), ("Paths", "devicePaths"), ("PathStep", "pathStep"), ("PathStatus", "pathStatus"))]
+    ("Exchange", "deviceExchange"), ("Message", "deviceMessage"), ("Paths", "devicePaths"), ("PathStep", "pathStep"), ("PathStatus", "pathStatus"))]
 sorting = ["sort_count", "sort_scatter", "prefix_sums", "count_unique", "write_lists", "end_lists"]
 write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), sorting + ["child", "generate_weights"]))
 with open(os.path.join(here, "structures.gen.go"), "w") as out:  # in every build: tests without CUDA read them

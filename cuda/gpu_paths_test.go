@@ -197,7 +197,7 @@ func TestWeightedListsAreMadeInParts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = build(t.Context(), plugins.Input{Tuples: tuples, Weights: weights, ShortestPaths: true}, settings)
+				_, err = build(t.Context(), plugins.Input{Tuples: tuples, Weights: weights, ShortestPaths: true}, settings, nil)
 				if err == nil || !strings.Contains(err.Error(), "raise the option memory") {
 					t.Errorf("got %v, want advice", err)
 				}

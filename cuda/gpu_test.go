@@ -60,7 +60,7 @@ func constructGraph(tb testing.TB, in plugins.Input, patience time.Duration) (bu
 	}
 	if len(c.devices) > 1 {
 		var s *teamSearch
-		if s, built, err = constructTeam(tb.Context(), in.Tuples, c); err == nil {
+		if s, built, err = constructTeam(tb.Context(), in.Tuples, c, nil); err == nil {
 			ranks = s.ranks
 		}
 	} else {
@@ -172,7 +172,7 @@ func TestSeveralGPUsRefuseWhatDoesNotWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = build(t.Context(), plugins.Input{Tuples: tuples}, settings)
+		_, err = build(t.Context(), plugins.Input{Tuples: tuples}, settings, nil)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") ||
 			!errors.Is(err, test.kind) {
 			t.Errorf("%v: got %v, want one line with %q", test.set, err, test.want)

@@ -23,7 +23,10 @@ func options() []plugins.Option {
 	return append([]plugins.Option{
 		number(plugins.Int, "device", "0", 1023, "", "number of the GPU, or of the first one, as the driver counts them"),
 		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
-			"with commas; a number that occurs twice makes two ranks on that GPU"},
+			"with commas; a number that occurs twice makes two ranks on that GPU; with ranks: the GPUs of each host, which " +
+			"its processes take in turn, or 1: the next one each"},
+		{Name: "ranks", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxRanks),
+			Meaning: "number of processes under MPI with a GPU each, on one host or several; 0: one process has all GPUs"},
 		choice("partition", "", "edges on several GPUs: 1d-dest: those to a GPU's vertices, and every frontier; "+
 			"2d: a grid; 1d-source: those from a GPU's vertices, and top-down steps send discovered vertices to their owners",
 			"1d-dest", "2d", "1d-source"),
@@ -31,8 +34,9 @@ func options() []plugins.Option {
 			Meaning: "rows of the 2d grid, a divisor of the number of GPUs; 0: as square as possible"},
 		choice("messages", "", "1d-source and 2d: top-down steps send vertices as lists with parents, or as bitmaps and "+
 			"fetch parents; adaptive: bitmaps if the frontier has many edges", messages...),
-		choice("transfer", "", "what several GPUs send each other: stores over their link, or (staged) through host memory; "+
-			"without a link it is staged", "peer", "staged"),
+		choice("transfer", "", "what several GPUs send each other: stores over their link, or (staged) through host memory, "+
+			"between processes by MPI; without a link it is staged; nccl: between processes through NCCL", "peer", "staged",
+			"nccl"),
 		choice("topdown", "gpus=1", "top-down step: edges assigned evenly by prefix sums, or dynamic parallelism: a thread "+
 			"for each vertex launches a child grid, and searches take 3 to 5 times as long (H200, scales 22 to 26)",
 			"scan", "dynamic"),
@@ -58,15 +62,30 @@ var messages = []string{"adaptive", "lists", "bitmaps"} // in the order of ADAPT
 // configuration is the options' values.
 type configuration struct {
 	plugins.Settings
-	devices  []int         // one for each rank
+	devices  []int         // one for each rank of this process; with several processes first those of the host
+	ranks    int           // of all processes
 	rows     int           // of their grid
 	patience time.Duration // of a GPU that waits for another one; their shares of a level differ far less
 }
 
 func configure(set plugins.Settings) (c configuration, err error) {
-	c = configuration{Settings: set, patience: 10 * time.Second}
-	if c.devices, err = devices(set.Text("gpus"), set.Int("device")); err == nil {
-		c.rows, err = gridRows(set.Text("partition"), set.Int("rows"), len(c.devices))
+	c = configuration{Settings: set, patience: 10 * time.Second, ranks: set.Int("ranks")}
+	if c.devices, err = devices(set.Text("gpus"), set.Int("device")); err != nil {
+		return c, err
+	}
+	switch processes := c.ranks > 0; {
+	case !processes && set.Text("transfer") == "nccl":
+		return c, plugins.OptionError("option transfer=nccl is for several processes: set ranks")
+	case processes && set.Text("topdown") == "dynamic", processes && set.Text("adjacency") == "packed":
+		return c, plugins.OptionError("options topdown=dynamic and adjacency=packed are for one GPU: leave out ranks")
+	case !processes:
+		c.ranks = len(c.devices)
+	}
+	c.rows, err = gridRows(set.Text("partition"), set.Int("rows"), c.ranks)
+	if err == nil && set.Int("ranks") > 0 && c.rows < c.ranks && set.Text("messages") == "bitmaps" &&
+		set.Text("transfer") != "peer" {
+		err = plugins.OptionError("option messages=bitmaps between processes needs transfer=peer, by which owners fetch " +
+			"parents; set messages=lists")
 	}
 	return c, err
 }

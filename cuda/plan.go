@@ -19,7 +19,7 @@ import (
 const (
 	maxRanks     = 16                    // MAX_RANKS: GPUs that search a graph together
 	chunkWords   = 8                     // CHUNK_WORDS: words of consecutive vertices that have the same owner
-	mailboxBytes = maxRanks * 2 * 10 * 8 // struct Mailbox
+	mailboxBytes = maxRanks * 2 * 12 * 8 // struct Mailbox
 
 	maxRanges    = 4096           // MAX_RANGES: ranges of vertices that are counted separately before lists are sorted
 	none         = 1<<32 - 1      // NONE: not a vertex, not a label

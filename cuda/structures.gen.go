@@ -104,6 +104,14 @@ type deviceExchange struct {
 	List     [maxRanks]uint64
 }
 
+// deviceMessage is struct Message of the kernels.
+type deviceMessage struct {
+	Counter     [8]uint64
+	Sent        uint64
+	After, Half uint64
+	Barrier     uint64
+}
+
 // devicePaths is struct Paths of the kernels.
 type devicePaths struct {
 	Labels         uint64

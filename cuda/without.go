@@ -4,6 +4,13 @@
 
 package cuda
 
-import "github.com/tepsbench/teps/cuda/driver"
+import (
+	"context"
 
-var build = driver.Build
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/plugins"
+)
+
+func build(ctx context.Context, in plugins.Input, set plugins.Settings, _ *worldGroup) (plugins.Built, error) {
+	return driver.Build(ctx, in, set)
+}

@@ -24,7 +24,7 @@ func TestEngineWithoutCUDADescribesItself(t *testing.T) {
 	if err != nil || !strings.Contains(d.Unavailable, "cuda/build.sh") || len(d.Options) == 0 || d.Limits != limits() {
 		t.Errorf("describe: got %+v, %v", d, err)
 	}
-	if _, err := build(t.Context(), plugins.Input{}, plugins.Settings{}); !errors.Is(err, plugins.ErrUnavailable) {
+	if _, err := build(t.Context(), plugins.Input{}, plugins.Settings{}, nil); !errors.Is(err, plugins.ErrUnavailable) {
 		t.Errorf("build: got %v, want %v", err, plugins.ErrUnavailable)
 	}
 }

@@ -81,9 +81,8 @@ func (b *builder) listRows(counts []uint32) error {
 			matrix.Writer(worker).Put(translated[:n])
 		}
 	})
-	b.count, b.rowOf, b.indexOf = nil, nil, nil
-	if !b.in.ShortestPaths {
-		b.entries = nil
+	if b.count = nil; !b.in.ShortestPaths {
+		b.entries, b.rowOf, b.indexOf = nil, nil, nil
 	}
 	b.up.at, b.up.targets = matrix.Lists(b.stopped)
 	return b.ctx.Err()

@@ -53,13 +53,17 @@ type Spread interface {
 	Prepare(ctx context.Context, options map[string]string) error
 }
 
-// ProcessesOf returns the number of processes on each of several hosts that an engine's option ranks asks for.
+// ProcessesOf returns the number of processes on each of several hosts that an engine's option ranks asks for; 0: the
+// engine on the only host is not started by a launcher.
 func ProcessesOf(d plugins.Description, options map[string]string, hosts int) (int, error) {
 	settings, err := plugins.Resolve(d.Options, options)
 	if err != nil {
 		return 0, err
 	}
 	ranks := settings.Int("ranks")
+	if ranks == 0 && hosts == 1 {
+		return 0, nil
+	}
 	if ranks%hosts != 0 || ranks < hosts {
 		return 0, fmt.Errorf("%d ranks cannot be distributed evenly over %d hosts: set ranks to a multiple of %[2]d: %w",
 			ranks, hosts, plugins.ErrOption)

@@ -91,18 +91,26 @@ func (s *localSession) Construct(ctx context.Context, options map[string]string)
 		in.Place = plugins.Place{Rank: s.exchange.Rank(), Size: s.exchange.Size()} // of this host
 	}
 	if spreader, ok := s.host.(Spreader); ok && d.Spreads {
-		if s.spread == nil {
-			s.spread = spreader.Spread(s.engine, s.spec, max(in.Place.Size, 1))
+		hosts := max(in.Place.Size, 1)
+		n, err := ProcessesOf(d, options, hosts)
+		if err != nil {
+			return c, err
+		}
+		if n > 0 && s.spread == nil {
+			s.spread = spreader.Spread(s.engine, s.spec, hosts)
 			s.engine = s.spread
 		}
-		if err := s.spread.Prepare(ctx, options); err != nil {
+		if n > 0 {
+			err = s.spread.Prepare(ctx, options)
+		}
+		if err != nil {
 			return c, err
 		}
 	}
 	if recipe, ok := s.source.(graph.Kronecker); ok && s.graph.Regenerated {
 		in.Recipe = &recipe
 	}
-	if d.TakesDeviceTuples && s.kernel == record.BFS { // a device has no weights
+	if d.TakesDeviceTuples && s.kernel == record.BFS && s.spread == nil { // a device has no weights
 		in.DeviceTuples = s.lend(ctx)
 	}
 	if in.DeviceTuples != nil {

@@ -105,7 +105,11 @@ func conform(
 		reports.Plural(len(cases), "case", "cases"))
 	open := func(ctx context.Context) (plugins.Engine, error) {
 		engine, err := host.Open(ctx, spec)
+		n := 0
 		if err == nil && d.Spreads {
+			n, err = harness.ProcessesOf(d, spec.Options, 1)
+		}
+		if n > 0 {
 			engine = host.Spread(engine, spec, 1)
 		}
 		return engine, err

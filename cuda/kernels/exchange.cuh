@@ -26,7 +26,12 @@
 // All GPUs have the same sums, so all take the same direction and end after the same level.
 //
 // Staged: without peer access all of this lies in the host's memory, once, which all GPUs can read and write. There are
-// two bitmaps, used in turn, and after the barrier each GPU copies the words of the others to its own frontier.
+// two bitmaps, used in turn, in which the words of each GPU are consecutive. After the barrier each GPU copies the words
+// of the others to its own frontier.
+//
+// Carried: GPUs of processes that share no memory are staged, too, each in memory of its process. At every barrier the
+// host takes the messages of its GPU from there, exchanges them and the data with the other processes, and writes theirs
+// (carrier.go). What is sent before the barrier and where it lies follows from the message.
 //
 // The record counts bytes and messages of frontiers and of vertices on the way to their owners, without the counters of
 // a barrier.
@@ -39,8 +44,11 @@
 struct Message {
   u64 counter[8];  // Counters
   u64 sent;        // vertices that this GPU has written to the other one's inbox; after a sparse step, to its list
-  u64 barrier;     // number of the barrier, written last
+  u64 after, half; // what was sent, and which of two arrays that are used in turn it is in: for the host, if carried
+  u64 barrier;     // number of the barrier, written last; ABANDONED: the other one will not come
 };
+
+constexpr u64 ABANDONED = ~u64(0);
 
 // Mailbox has the messages to one GPU. A GPU is never two barriers ahead of another, so two of each sender suffice.
 struct Mailbox {
@@ -51,7 +59,7 @@ struct Mailbox {
 struct Exchange {
   u64 staged;                 // 1: through the host
   u64 patience;               // nanoseconds that a GPU waits for another one
-  u32* frontier[MAX_RANKS];   // the three bitmaps of each GPU, one behind the other; staged: two bitmaps in the host
+  u32* frontier[MAX_RANKS];   // the three bitmaps of each GPU, one behind the other; staged: [2][ranks][words] in the host
   Mailbox* mailbox[MAX_RANKS];
   u64* inbox[MAX_RANKS];      // [columns][32*words] of each GPU, its vertices that the other ones in its row have found:
                               // local number << 32 | parent, or a bitmap at the begin of each column; staged: in the host
@@ -74,8 +82,8 @@ __device__ inline u64 loadFlag(const u64* flag) {
   return value;
 }
 
-// After is the kind of data that the GPUs have sent each other before they meet.
-enum class After { Words, SparseFrontier, Fold };
+// After is the kind of data that the GPUs have sent each other before they meet; carrier.go has the same order.
+enum class After { Nothing, Words, SparseFrontier, Fold };
 
 // sharesColumn reports whether a GPU is in the column of this one, and so has edges from its vertices.
 __device__ inline bool sharesColumn(u64 rank) {
@@ -100,8 +108,8 @@ __device__ inline void countSent(bool other, u64 listed, After after) {
 // meet sends all other GPUs the counters of a level and waits for theirs. It leaves their sums in state.sum, except that
 // Counters.corrections are those of this GPU, and in state.received how many vertices each GPU has sent to this one. The
 // sums are zeros, which end the search, if another GPU does not come. A warp calls it; lane i stands for counter i and for
-// GPU i. It is not inlined, because code that is fetched for the first time waits for memory.
-__device__ __noinline__ void meet(const Counters* counters, u64 barrier, After after) {
+// GPU i. half is that of Message. It is not inlined, because code that is fetched for the first time waits for memory.
+__device__ __noinline__ void meet(const Counters* counters, u64 barrier, After after, u64 half) {
   u64 begin = globalTime();
   bool other = lane() < graph.ranks && lane() != graph.rank;
   u64 found = __ldcg(&counters->found), mine = lane() < 8 ? __ldcg(reinterpret_cast<const u64*>(counters) + lane()) : 0;
@@ -115,7 +123,8 @@ __device__ __noinline__ void meet(const Counters* counters, u64 barrier, After a
   for (u32 r = 0; r < graph.ranks; r++) {
     u64 sent = __shfl_sync(~0u, listed, r);
     volatile u64* into = reinterpret_cast<volatile u64*>(&exchange.mailbox[r]->from[graph.rank][barrier % 2]);
-    if (r != graph.rank && lane() <= 8) into[lane()] = lane() < 8 ? mine : sent;
+    u64 word = lane() < 8 ? mine : lane() == 8 ? sent : lane() == 9 ? u64(after) : half;
+    if (r != graph.rank && lane() <= 10) into[lane()] = word;
   }
   __syncwarp();
   if (lane() == 0) {
@@ -128,8 +137,9 @@ __device__ __noinline__ void meet(const Counters* counters, u64 barrier, After a
   countSent(other, listed, after);
   const Message(*from)[2] = exchange.mailbox[graph.rank]->from;
   bool lost = false;
-  for (u32 polls = 1; other && !lost && loadFlag(&from[lane()][barrier % 2].barrier) != barrier; polls++) {
-    lost = polls % 1024 == 0 && globalTime() - begin > exchange.patience;
+  u64 flag = 0;
+  for (u32 polls = 1; other && !lost && (flag = loadFlag(&from[lane()][barrier % 2].barrier)) != barrier; polls++) {
+    lost = flag == ABANDONED || (polls % 1024 == 0 && globalTime() - begin > exchange.patience);
   }
   if (lost) state.lost = 1 + lane();
   lost = __any_sync(~0u, lost);
@@ -147,6 +157,8 @@ __device__ __noinline__ void meet(const Counters* counters, u64 barrier, After a
 }
 static_assert(offsetof(Counters, found) == 0 && sizeof(Counters) == 8 * 8 && offsetof(Message, sent) == 8 * 8,
               "meet knows Counters");
+static_assert(sizeof(Message) == 12 * 8 && offsetof(Message, half) == 10 * 8, "meet and plan.go know Message");
+
 // enter ends a phase at a time and begins another one, which on one GPU does nothing. One thread of the first block
 // calls it.
 __device__ inline void enter(LevelState& level, int phase, u64 now) {
@@ -182,7 +194,8 @@ __device__ inline void syncAll(const SearchParams& params, Shared& shared, const
     if (__shfl_sync(~0u, before, 0) + 1 == gridDim.x) {
       __syncwarp();
       if (lane() == 0) *(volatile u32*)&arrivedForAll = 0;
-      meet(counters, barrier, after);
+      // The next level's sparse frontier, or the words that this barrier follows.
+      meet(counters, barrier, after, after == After::SparseFrontier ? (shared.level.number + 1) % 2 : barrier % 2);
       if (lane() == 0) asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(&state.met), "l"(barrier) : "memory");
     }
     if (lane() == 0) {
@@ -254,7 +267,7 @@ __device__ inline void push(Shared& shared, u32* frontier, u64 barrier, bool bot
       u64 w = begin + i * stride;
       bool some = __any_sync(~0u, bits[i] != 0) || exchange.staged;
       if (!some) continue;
-      if (exchange.staged && w < graph.words) exchange.frontier[0][offset + wordOf(w)] = bits[i];
+      if (exchange.staged && w < graph.words) exchange.frontier[0][offset + graph.rank * graph.words + w] = bits[i];
 #pragma unroll 1
       for (u64 r = 0; r < graph.ranks; r++) {
         if (r == graph.rank) continue;
@@ -272,7 +285,8 @@ __device__ inline void pull(u32* frontier, u64 barrier, bool bottomUp) {
   u64 stride = u64(gridDim.x) * SEARCH_THREADS;
   for (u64 w = u64(blockIdx.x) * SEARCH_THREADS + threadIdx.x; w < graph.frontierWords; w += stride) {
     u64 owner = u32(w / CHUNK_WORDS) % u32(graph.ranks);
-    if (owner != graph.rank && needs(owner, w, bottomUp)) frontier[w] = __ldcv(from + w);
+    u64 at = owner * graph.words + w / CHUNK_WORDS / graph.ranks * CHUNK_WORDS + w % CHUNK_WORDS;
+    if (owner != graph.rank && needs(owner, w, bottomUp)) frontier[w] = __ldcv(from + at);
   }
 }
 

@@ -97,7 +97,7 @@ __device__ inline void beginSearch(const SearchParams& params, Shared& shared) {
   }
 #if SEVERAL
   if (blockIdx.x == 0 && threadIdx.x == 0 && v != NONE) *listOf(graph.rank, 0, 0) = v;
-  syncAll(params, shared, &state.counters[0], After::Words, [&](const Counters&) {
+  syncAll(params, shared, &state.counters[0], After::Nothing, [&](const Counters&) {
     shared.level.received[0] = level.frontier;
     shared.level.record = {};
     shared.level.phase = SCAN;

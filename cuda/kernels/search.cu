@@ -71,7 +71,7 @@ extern "C" __global__ void wake_all(u64 launch) {
     for (u64 i = threadIdx.x; i < n; i += blockDim.x) listOf(r, 0, graph.rank)[i] = 0;
   }
   __syncthreads();
-  if (threadIdx.x < 32) meet(&state.counters[0], launch << 32 | 1, After::Words);
+  if (threadIdx.x < 32) meet(&state.counters[0], launch << 32 | 1, After::Nothing, 0);
 }
 #endif
 

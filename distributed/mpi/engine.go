@@ -26,7 +26,7 @@ import (
 
 // New returns the engine. A process that a launcher has started begins MPI when it is first described.
 func New() plugins.Engine {
-	p := &process{calls: make(chan func()), processors: runtime.GOMAXPROCS(0)}
+	p := &process{processors: runtime.GOMAXPROCS(0)}
 	return engine{plugins.New(p.describe, p.build).(kernels), p}
 }
 
@@ -45,18 +45,14 @@ type engine struct {
 
 func (e engine) Close() error { return errors.Join(e.kernels.Close(), e.process.end()) }
 
-// process is this process of the engine. All calls of MPI come from one goroutine, which is locked to its thread.
+// process is this process of the engine.
 type process struct {
-	calls chan func()
 	begin sync.Once
 	err   error // of begin
+	mpi   *mpi.Thread
 	world *group
-	place int // of this process among those of its host
-	here  int // number of processes on this host
 	// processors is the number that this process may use, before it is bound to some of them.
 	processors int
-	// finish ends MPI. It is nil without MPI, and afterwards.
-	finish func() error
 }
 
 func (p *process) describe() (plugins.Description, error) {
@@ -79,38 +75,20 @@ func (p *process) describe() (plugins.Description, error) {
 // start begins MPI, which waits for the other processes.
 func (p *process) start() error {
 	p.begin.Do(func() {
-		go func() {
-			for call := range p.calls {
-				call()
-			}
-		}()
-		p.do(func() { p.err = p.connect() })
+		if p.mpi, p.err = mpi.Begin(mpi.Launched()); p.err == nil {
+			p.mpi.Do(func() { p.world = newGroup(p.mpi.World, system(), &time.Time{}) })
+		}
 	})
 	return p.err
 }
 
-// do makes a call on the thread of MPI.
-func (p *process) do(call func()) {
-	done := make(chan struct{})
-	p.calls <- func() {
-		defer close(done)
-		call()
-	}
-	<-done
-}
-
-func (p *process) connect() (err error) {
-	p.world, p.place, p.here, p.finish, err = start(mpi.Launched(), system())
-	return err
-}
-
 // end waits for the other processes.
-func (p *process) end() (err error) {
-	if p.finish != nil {
-		p.do(func() { err = p.finish() })
-		p.finish = nil
+func (p *process) end() error {
+	if p.world == nil {
+		return nil
 	}
-	return err
+	p.world = nil
+	return p.mpi.End()
 }
 
 // build is kernel 1 on this rank, whose number in MPI may be another one than that of its place.
@@ -130,8 +108,8 @@ func (p *process) build(ctx context.Context, in plugins.Input, options plugins.S
 			"library; choose the launcher of the library, or name its library in TEPS_MPI", plugins.ErrUnavailable,
 			in.Place.Size, p.world.Size())
 	}
-	c.Share(p.processors, p.here)
-	p.do(func() { built, err = p.construct(ctx, in, c) })
+	c.Share(p.processors, p.mpi.Here)
+	p.mpi.Do(func() { built, err = p.construct(ctx, in, c) })
 	return built, canceled(err)
 }
 
@@ -145,7 +123,7 @@ func canceled(err error) error {
 
 func (p *process) construct(ctx context.Context, in plugins.Input, c distributed.Configuration) (
 	built plugins.Built, err error) {
-	if team.Bind(p.place, p.here, c.Threads) {
+	if team.Bind(p.mpi.Place, p.mpi.Here, c.Threads) {
 		runtime.GOMAXPROCS(c.Threads)
 	}
 	ranks := p.world.Split(0, in.Place.Rank)
@@ -169,7 +147,7 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 	}
 	search := func(ctx context.Context, run kernel, root graph.Vertex, parent []graph.Vertex, distance []float32) (
 		t plugins.Traversal, err error) {
-		p.do(func() {
+		p.mpi.Do(func() {
 			var r *distributed.Record
 			rank.Wake()
 			if r, err = run(ctx, root, parent, distance); err == nil {
@@ -190,15 +168,15 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		if err != nil {
 			failed[0] = 1
 		}
-		if p.do(func() { comm.Allreduce(ranks, failed) }); err == nil && failed[0] > 0 {
+		if p.mpi.Do(func() { comm.Allreduce(ranks, failed) }); err == nil && failed[0] > 0 {
 			err = canceled(distributed.ErrOtherRank)
 		}
 		return err
 	}
-	built.Free = func() error { p.do(rank.Free); return nil }
+	built.Free = func() error { p.mpi.Do(rank.Free); return nil }
 	repeat := func(ctx context.Context, run kernel, roots []graph.Vertex, duration time.Duration,
 		parent []graph.Vertex, distance []float32) (searches int64, err error) {
-		p.do(func() {
+		p.mpi.Do(func() {
 			rank.Wake()
 			for start := time.Now(); err == nil && !isOver(ranks, start, duration); {
 				if _, err = run(ctx, roots[searches%int64(len(roots))], parent, distance); err == nil {

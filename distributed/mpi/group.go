@@ -3,7 +3,6 @@
 package mpi
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -11,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/tepsbench/teps/distributed/comm"
-	"github.com/tepsbench/teps/internal/child"
 	"github.com/tepsbench/teps/internal/mpi"
 	"github.com/tepsbench/teps/internal/team"
 )
@@ -43,36 +41,6 @@ func (g *group) yield() {
 		runtime.Gosched()
 		*g.yielded = now
 	}
-}
-
-// start begins MPI in this process, one of a number of processes, and locks the calling goroutine to its thread. It
-// returns the group of all, the place of this process among those of its host, how many these are, and what ends MPI.
-//
-// Open MPI keeps its shared memory in files, by default in /dev/shm, where those of a killed process remain. So they
-// get a directory, which is removed as soon as all ranks have opened them.
-func start(ranks int, system string) (world *group, place, here int, finish func() error, err error) {
-	// Where there is no /dev/shm, Open MPI uses the job's directory.
-	if dir, err := child.NewDirIn("/dev/shm", "teps-rank-"); err == nil {
-		defer dir.Remove()
-		for _, transport := range []string{"vader", "sm"} { // of Open MPI 4, and of Open MPI 5
-			name := "OMPI_MCA_btl_" + transport + "_backing_directory"
-			os.Setenv(name, cmp.Or(os.Getenv(name), dir.Path()))
-		}
-	}
-	library, err := mpi.Open()
-	if err != nil {
-		return nil, 0, 0, nil, err
-	}
-	c, err := library.Init(ranks)
-	if err == nil {
-		place, here, err = c.OnHost()
-	}
-	if err != nil {
-		return nil, 0, 0, nil, err
-	}
-	world = newGroup(c, system, &time.Time{})
-	comm.Allreduce(world, nil) // wait for all
-	return world, place, here, library.Finalize, nil
 }
 
 func newGroup(c *mpi.Comm, system string, yielded *time.Time) *group {

@@ -14,10 +14,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/distributed/testdata/checks"
+	"github.com/tepsbench/teps/internal/mpi"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -28,10 +30,16 @@ func runRank(ranks int) error {
 		rank, _ := strconv.Atoi(cmp.Or(os.Getenv("OMPI_COMM_WORLD_RANK"), os.Getenv("PMI_RANK")))
 		host = strconv.Itoa(rank % *flagHosts)
 	}
-	world, _, _, finish, err := start(ranks, host)
-	if err != nil {
-		return err
+	thread, err := mpi.Begin(ranks)
+	if err == nil {
+		thread.Do(func() { err = checkRank(newGroup(thread.World, host, &time.Time{})) })
+		err = errors.Join(err, thread.End())
 	}
+	return err
+}
+
+func checkRank(world *group) error {
+	ranks := world.Size()
 	if world.shared.all != (*flagHosts == 1) {
 		return fmt.Errorf("%d hosts: shared memory is %t", *flagHosts, world.shared.all)
 	}
@@ -41,7 +49,7 @@ func runRank(ranks int) error {
 			return err
 		}
 	}
-	return errors.Join(checks.Group[comm.Traffic](world), finish())
+	return checks.Group[comm.Traffic](world)
 }
 
 func TestMPIRanksExchangeMessages(t *testing.T) {

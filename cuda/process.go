@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/mpi"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// kernels is what plugins.New makes.
+type kernels interface {
+	plugins.Engine
+	plugins.Repeater
+	plugins.PathFinder
+}
+
+// engine ends MPI with the engine.
+type engine struct {
+	kernels
+	process *process
+}
+
+func (e engine) Close() error { return errors.Join(e.kernels.Close(), e.process.end()) }
+
+// process is this process of the engine, perhaps one of several under MPI.
+type process struct {
+	once sync.Once
+	mpi  *mpi.Thread
+	err  error // of MPI
+}
+
+// begin begins MPI, which waits for the other processes.
+func (p *process) begin() error {
+	p.once.Do(func() { p.mpi, p.err = mpi.Begin(mpi.Launched()) })
+	return p.err
+}
+
+func (p *process) end() error {
+	if p.mpi == nil || p.err != nil {
+		return nil
+	}
+	return p.mpi.End()
+}
+
+// build is kernel 1 in this process. The number of a process in MPI may be another one than that of its place.
+func (p *process) build(ctx context.Context, in plugins.Input, set plugins.Settings) (built plugins.Built, err error) {
+	ranks := set.Int("ranks")
+	switch {
+	case ranks == 0:
+		return build(ctx, in, set, nil)
+	case in.Place.Size != ranks:
+		return built, fmt.Errorf("%w: option ranks needs processes that teps run starts with mpirun, hydra or srun",
+			plugins.ErrUnavailable)
+	}
+	if err := p.begin(); err != nil {
+		return built, fmt.Errorf("%w: %w", plugins.ErrUnavailable, err)
+	}
+	p.mpi.Do(func() {
+		var world *mpi.Comm
+		if world, err = p.mpi.World.Split(0, in.Place.Rank); err != nil {
+			return
+		}
+		built, err = build(ctx, in, set, &worldGroup{world, p.mpi.Place})
+		if err = agree(world, err); err == nil {
+			built = p.onThread(built, world)
+		}
+	})
+	return built, err
+}
+
+// worldGroup is all processes, and the place of this one among those of its host.
+type worldGroup struct {
+	group
+	place int
+}
+
+// onThread lets the kernels of a graph run on the thread of MPI, and all processes end with the same result.
+func (p *process) onThread(b plugins.Built, world group) plugins.Built {
+	search, repeat, free := b.Search, b.Repeat, b.Free
+	b.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+		p.mpi.Do(func() {
+			t, err = search(ctx, root, parent)
+			err = agree(world, err)
+		})
+		return t, err
+	}
+	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+		searches int64, err error) {
+		p.mpi.Do(func() {
+			searches, err = repeat(ctx, roots, duration, parent)
+			err = agree(world, err)
+		})
+		return searches, err
+	}
+	b.Agree = func(err error) error {
+		p.mpi.Do(func() { err = agree(world, err) })
+		return err
+	}
+	b.Free = func() (err error) {
+		p.mpi.Do(func() { err = free() })
+		return err
+	}
+	return b
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build cuda
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
+)
+
+// process returns the configuration of the process with the given place among those of its host, one of several.
+func (c configuration) process(place int) configuration {
+	if len(c.devices) == 1 {
+		c.devices = []int{c.devices[0] + place}
+	} else {
+		c.devices = []int{c.devices[place%len(c.devices)]}
+	}
+	return c
+}
+
+// link is how the GPU of a process reaches those of the others.
+type link struct {
+	group
+	sharing  int                  // processes that have the same GPU
+	nccl     *driver.NCCL         // nil: through the host
+	pinned   []driver.Pinned      // [2*ranks] for messages from the device and to it
+	opened   []uint64             // memory of other processes
+	carrier  *carrier             // nil: the kernels write to the memory of the others
+	transfer string               // for the record
+	parts    [2][]driver.Transfer // of NCCL
+}
+
+// newLink connects this process, in the context of its GPU.
+func newLink(world group, d *gpu, c configuration) (*link, error) {
+	l := &link{group: world, transfer: "stores to the other GPUs' memory, which is open in every process (CUDA IPC)"}
+	uuids, err := gather(world, []byte(d.UUID))
+	if err != nil {
+		return nil, err
+	}
+	for _, uuid := range uuids {
+		if string(uuid) == d.UUID {
+			l.sharing++
+		}
+	}
+	if c.Text("transfer") != "nccl" || c.ranks == 1 {
+		return l, nil
+	}
+	id, err := driver.OpenNCCL()
+	if err == nil && l.sharing > 1 {
+		err = plugins.OptionError("option transfer=nccl needs a GPU for each process, and %d have GPU %d", l.sharing,
+			d.Number)
+	}
+	ids := make([][]byte, world.Size())
+	if world.Rank() == 0 {
+		for k := range ids {
+			ids[k] = id
+		}
+	}
+	received := make([][]byte, world.Size())
+	if err := together(world, err, ids, received); err != nil {
+		return nil, err
+	}
+	l.nccl, err = driver.NewNCCL(received[0], world.Rank(), world.Size())
+	l.transfer = "through NCCL between kernels of the host, with messages of the search by MPI"
+	return l, err
+}
+
+const pieceBytes = 16 << 20 // of a message between devices through the host
+
+// move sends send[k] to rank k and receives receive[k] from it, in memory of the device. All ranks call it with the
+// same largest, which is at least the length of every part.
+func (l *link) move(send, receive []part, largest uint64) (err error) {
+	if l.nccl != nil {
+		return l.throughNCCL(send, receive)
+	}
+	for len(l.pinned) < 2*l.Size() && err == nil {
+		var p driver.Pinned
+		if p, err = driver.AllocatePinned(pieceBytes); err == nil {
+			l.pinned = append(l.pinned, p)
+		}
+	}
+	if err = together(l, err, nil, nil); err != nil {
+		return err
+	}
+	out, in := make([][]byte, l.Size()), make([][]byte, l.Size())
+	for first := uint64(0); first < largest; first += pieceBytes {
+		for k := range out {
+			out[k] = l.piece(2*k, send[k], first)
+			in[k] = l.piece(2*k+1, receive[k], first)
+			if len(out[k]) > 0 && err == nil {
+				err = driver.Read(out[k], send[k].at+first)
+			}
+		}
+		if err = together(l, err, out, in); err != nil {
+			return err
+		}
+		for k := range in {
+			if bytes := l.piece(2*k+1, receive[k], first); len(bytes) > 0 && k != l.Rank() && err == nil {
+				err = driver.WriteAll(receive[k].at+first, bytes)
+			}
+		}
+	}
+	return agree(l, err)
+}
+
+// piece is pinned memory for the piece of a part that begins at an offset.
+func (l *link) piece(i int, p part, first uint64) []byte {
+	n := min(p.bytes-min(first, p.bytes), pieceBytes)
+	return unsafe.Slice((*byte)(l.pinned[i].Host), pieceBytes)[:n:n]
+}
+
+func (l *link) throughNCCL(send, receive []part) error {
+	for i, parts := range [][]part{send, receive} {
+		l.parts[i] = l.parts[i][:0]
+		for k, p := range parts {
+			if k != l.Rank() {
+				l.parts[i] = append(l.parts[i], driver.Transfer{Rank: k, At: p.at, Bytes: p.bytes})
+			}
+		}
+	}
+	return l.nccl.Move(l.parts[0], l.parts[1])
+}
+
+// connect makes the arrays of the exchange, and lets the kernels of this process reach them or those of the others.
+func (l *link) connect(r *rank) (all deviceExchange, err error) {
+	g := &r.graph
+	all.Patience = uint64(r.c.patience)
+	block := 32 * int64(g.Words)
+	list, inbox := 2*4*32*int64(g.FrontierWords), 8*int64(g.Columns)*block
+	found := 4 * max(int64(g.Columns)-1, 1) * block
+	if r.c.Text("transfer") == "peer" || r.c.ranks == 1 {
+		why := l.openAll(r, &all, []shared{
+			{&all.Frontier, "", 0}, {&all.Mailbox, "messages", mailboxBytes}, {&all.Inbox, "vertices found by others", inbox},
+			{&all.Found, "vertices found for others", found}, {&all.List, "sparse frontiers", list},
+		})
+		if why == nil || r.Err != nil || errors.Is(why, errOther) {
+			return all, errors.Join(r.Err, why)
+		}
+		l.transfer = fmt.Sprintf("through pinned host memory and MPI, because %v", why)
+		if r.c.Text("messages") == "bitmaps" && g.Columns > 1 {
+			return all, fmt.Errorf("option messages=bitmaps: %w: %w", why, plugins.ErrUnavailable)
+		}
+	} else if l.nccl == nil {
+		l.transfer = "through pinned host memory and MPI, as set"
+	}
+	array := func(what string, bytes int64, inHost bool) (a array) {
+		if !inHost {
+			return array{at: r.Array(what, bytes)}
+		}
+		if a.at = r.hostArray(what, bytes); r.Err == nil {
+			a.host = unsafe.Slice((*byte)(r.Memory.Host(a.at)), bytes)
+			clear(a.host)
+		}
+		return a
+	}
+	host := l.nccl == nil
+	mail := array("messages", int64(l.Size())*mailboxBytes, true)
+	c := &carrier{
+		world: l.group, columns: g.Columns, words: g.Words,
+		frontier: array("frontiers", 2*4*int64(g.FrontierWords), host), list: array("sparse frontiers", list, host),
+		inbox: array("vertices found by others", inbox, host), outbox: array("vertices found for others", inbox, host),
+	}
+	if r.Err != nil {
+		return all, r.Err
+	}
+	c.prepare()
+	if c.move = c.throughMPI; !host {
+		c.move = l.throughNCCL
+	}
+	c.mail = unsafe.Slice((*mailbox)(unsafe.Pointer(unsafe.SliceData(mail.host))), l.Size())
+	all.Staged, all.Frontier[0] = 1, c.frontier.at
+	column := g.Rank % g.Columns
+	for k := range uint64(l.Size()) {
+		all.Mailbox[k], all.List[k] = mail.at+k*mailboxBytes, c.list.at
+		// The kernel writes vertices of rank k at the column of this rank.
+		all.Inbox[k] = c.outbox.at + 8*32*g.Words*(k%g.Columns-column)
+	}
+	all.Inbox[g.Rank] = c.inbox.at
+	l.carrier = c
+	return all, nil
+}
+
+// shared is an array that every process has: its addresses, by rank. Without bytes it is there already.
+type shared struct {
+	at    *[maxRanks]uint64
+	what  string
+	bytes int64
+}
+
+// openAll makes arrays and opens those of the other processes.
+func (l *link) openAll(r *rank, all *deviceExchange, arrays []shared) (err error) {
+	var handles []byte
+	all.Frontier[r.number] = r.graph.Frontier[0]
+	for _, a := range arrays {
+		if a.bytes > 0 {
+			a.at[r.number] = r.Array(a.what, exported(a.bytes))
+			r.Fill(a.at[r.number], 0, a.bytes)
+		}
+		var handle []byte
+		if r.Err == nil && err == nil {
+			handle, err = driver.ExportMemory(a.at[r.number])
+		}
+		handles = append(handles, handle...)
+	}
+	if r.Err == nil && err == nil {
+		err = cu.Synchronize()
+	}
+	every, lost := gather(l, handles)
+	if lost != nil {
+		return lost
+	}
+	for k, others := range every {
+		n := len(others) / len(arrays)
+		for i, a := range arrays {
+			if k == l.Rank() || err != nil || r.Err != nil {
+				continue
+			}
+			if a.at[k], err = driver.OpenMemory(others[n*i : n*i+n]); err == nil {
+				l.opened = append(l.opened, a.at[k])
+			} else {
+				err = fmt.Errorf("rank %d cannot write to the memory of rank %d: %w", r.number, k, err)
+			}
+		}
+	}
+	reasons, lost := gather(l, []byte(fmt.Sprint(errors.Join(err, r.Err))))
+	if lost != nil {
+		return lost
+	}
+	for _, reason := range reasons {
+		if why := string(reason); why != fmt.Sprint(error(nil)) {
+			return errors.Join(errors.New(why), l.closeAll())
+		}
+	}
+	return nil
+}
+
+// exported returns the size of an array that another process opens: whole pages of the driver, which have nothing else.
+func exported(bytes int64) int64 { return (bytes + 2<<20 - 1) &^ (2<<20 - 1) }
+
+// closeAll closes what openAll has opened.
+func (l *link) closeAll() (err error) {
+	for _, at := range l.opened {
+		err = errors.Join(err, driver.CloseMemory(at))
+	}
+	l.opened = nil
+	return err
+}
+
+// close ends the link when all processes have ended what they do with it.
+func (l *link) close() error {
+	_ = together(l, nil, nil, nil)
+	err := l.closeAll()
+	_ = together(l, nil, nil, nil) // only then memory that others had opened is freed
+	return errors.Join(err, l.release())
+}
+
+// release frees what this process has.
+func (l *link) release() error {
+	err := l.closeAll()
+	if l.nccl != nil {
+		err = errors.Join(err, l.nccl.Close())
+	}
+	for _, p := range l.pinned {
+		err = errors.Join(err, p.Free())
+	}
+	return err
+}
+
+// gatherVertices gives all processes the sections of vertex of the others.
+func (l *link) gatherVertices(r *rank) error {
+	section := 4 * r.graph.Labels
+	send, receive := make([]part, l.Size()), make([]part, l.Size())
+	for k := range send {
+		send[k] = part{array{at: r.section()}, section}
+		receive[k] = part{array{at: r.graph.Vertex + section*uint64(k)}, section}
+	}
+	send[r.number], receive[r.number] = part{}, part{}
+	return l.move(send, receive, section)
+}
+
+// over reports whether a loop of searches ends, on the clock of rank 0.
+func (l *link) over(ctx context.Context, start time.Time, duration time.Duration) (bool, error) {
+	ended := uint64(0)
+	if time.Since(start) >= duration {
+		ended = 1
+	}
+	if err := ctx.Err(); err != nil {
+		return true, agree(l, err)
+	}
+	all, err := gatherNumbers(l, ended)
+	return err == nil && all[0][0] != 0, err
+}
+
+// repeat is Built.Repeat of several processes.
+func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration,
+	parent []graph.Vertex) (searches int64, err error) {
+	err = s.ranks[0].device.Do(func() error {
+		if err := s.Wake(); err != nil {
+			return err
+		}
+		for start := time.Now(); ; searches++ {
+			if over, err := s.link.over(ctx, start, duration); err != nil {
+				return err
+			} else if over {
+				return s.Parents(ctx, parent)
+			}
+			if err := s.Traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
+				return err
+			}
+		}
+	})
+	return searches, err
+}
