@@ -132,7 +132,8 @@ func Clean(s string, limit int) string {
 func Name(s string) string     { return Clean(s, NameLength) }
 func Sentence(s string) string { return Clean(s, SentenceLength) }
 
-// EngineName cleans the name of an engine or of one of its options. A long name loses its middle.
+// EngineName cleans the name of an engine, of one of its options or of a meter. A long name loses its middle: the end
+// tells variants, and hosts, apart.
 func EngineName(s string) string { return Cut(Sentence(s), NameLength/3, NameLength) }
 
 // Shorten cuts the texts that are wider than width columns, all at the same place, so that different texts stay

@@ -107,7 +107,7 @@ func energyTable(runs []reports.Summary) reports.Table {
 		}
 		for _, f := range figures {
 			loop := r.Energy.Loop
-			t.Add(r.Label, r.GraphCell(), reports.Name(f.Of), kindOfPower(f), string(f.Method), four(f.Watts),
+			t.Add(r.Label, r.GraphCell(), reports.EngineName(f.Of), kindOfPower(f), string(f.Method), four(f.Watts),
 				reports.Optional(f.IdleWatts, four), four(f.MTEPSPerWatt), percent(f.Uncertainty),
 				reports.Optional(f.MTEPSPerWattOverIdle, four), reports.Optional(f.UncertaintyOverIdle, percent),
 				four(f.JoulesPerSearch), units.Seconds(loop.Elapsed), units.Integer(loop.Searches))
@@ -145,7 +145,7 @@ func powerFigure(r reports.Summary) reports.Figure {
 	watts := newSpan()
 	for i, m := range limited(&f, meters, maxPowerLines, "meters; the table has all") {
 		key := reports.Key{Look: reports.Looks(i),
-			Label: fmt.Sprintf("%s (%s, %s)", reports.Name(m.Meter.Name), m.Meter.Scope, m.Meter.Method)}
+			Label: fmt.Sprintf("%s (%s, %s)", reports.EngineName(m.Meter.Name), m.Meter.Scope, m.Meter.Method)}
 		key.Look.Broken = m.Meter.Method != power.Measured
 		shapes = append(shapes, powerLine(m, key, &watts)...)
 		f.Legend = append(f.Legend, key)
