@@ -44,7 +44,7 @@ var arrows = map[string][]string{
 	},
 	"cuda":             {"graph", "plugins", "cuda/driver", "internal/mpi", "internal/units"},
 	"cuda/driver":      {"graph", "plugins", "internal/units"},
-	"cuda/accelerator": {"graph", "graph/validate", "plugins", "cuda/driver"},
+	"cuda/accelerator": {"graph", "graph/validate", "machine", "plugins", "cuda/driver"},
 	"cuda/literature":  {"graph", "plugins", "cuda/driver", "internal/kolganov"},
 	"distributed": {
 		"graph", "plugins", "distributed/comm", "machine", "internal/csr", "internal/hubs", "internal/lookup",

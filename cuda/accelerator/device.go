@@ -17,6 +17,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -37,7 +38,9 @@ type device struct {
 
 	again                               bool // Validate makes the tuples of the recipe again, part by part
 	part                                uint64
-	tuples, labels, vertices            int64 // of Load; no vertices: not loaded
+	tuples, labels, vertices            int64  // of Load; no vertices: not loaded
+	stored                              int64  // the first tuples, whose pairs are on the device
+	others                              uint64 // pairs of the others, in pinned memory of the host
 	pairs, parent, jump, words, tupleOf uint64
 	weighted                            bool   // for kernel 3, too
 	weights, distance                   uint64 // of kernel 3
@@ -92,10 +95,11 @@ const (
 	partTuples  = 1 << 25 // tuples of a recipe that are made at a time
 	strideBits  = 17      // log2 of the threads that generate
 	weightBytes = 4
+	pairBytes   = 8
 )
 
-// Load is plugins.Accelerator.Load. The device needs 8 bytes for a tuple and 14 and an eighth for a vertex, and for
-// kernel 3 another 4 for each.
+// Load is plugins.Accelerator.Load. The device needs 14 and an eighth bytes for a vertex, and for kernel 3 another 4
+// for each vertex and tuple. The pairs of the tuples take 8 bytes each, in the host when the device is full.
 func (d *device) Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) error {
 	if weights != nil && len(weights) != len(tuples) {
 		return fmt.Errorf("%d weights of %d tuples: %w", len(weights), len(tuples), plugins.ErrTuples)
@@ -104,11 +108,16 @@ func (d *device) Load(ctx context.Context, tuples []graph.Edge, weights []float3
 	if weights != nil {
 		s.weights, s.distances = s.tuples, vertices
 	}
-	return d.load(s, func() error {
+	return d.load(ctx, s, func() error {
 		d.weighted = weights != nil
 		return errors.Join(
 			d.stage.Upload(ctx, driver.Bytes(tuples), func(at uint64, first, n int64) error {
-				return d.unpack(at, n/graph.EdgeBytes, first/graph.EdgeBytes)
+				first, n = first/graph.EdgeBytes, n/graph.EdgeBytes
+				here := min(n, max(d.stored-first, 0))
+				return errors.Join(
+					d.unpack(at, here, first, d.pairs+pairBytes*uint64(first)),
+					d.unpack(at+uint64(graph.EdgeBytes*here), n-here, first+here,
+						d.others+pairBytes*uint64(max(first-d.stored, 0))))
 			}),
 			d.stage.Upload(ctx, driver.Bytes(weights), func(at uint64, first, n int64) error {
 				return copyOnDevice(d.weights+uint64(first), at, n)
@@ -121,12 +130,13 @@ func copyOnDevice(into, from uint64, bytes int64) error {
 }
 
 // LoadRecipe is plugins.Accelerator.LoadRecipe.
-func (d *device) LoadRecipe(_ context.Context, recipe graph.Kronecker) error {
+func (d *device) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
 	if err := recipe.Check(); err != nil {
 		return err
 	}
 	part := min(partTuples, recipe.Tuples())
-	return d.load(sizes{tuples: recipe.Tuples(), pairs: part, part: part, vertices: recipe.Vertices()}, func() error {
+	s := sizes{tuples: recipe.Tuples(), pairs: part, part: part, vertices: recipe.Vertices()}
+	return d.load(ctx, s, func() error {
 		d.again = true
 		return d.use(recipe)
 	})
@@ -136,7 +146,7 @@ func (d *device) LoadRecipe(_ context.Context, recipe graph.Kronecker) error {
 type sizes struct{ tuples, pairs, part, weights, vertices, distances int64 }
 
 // load prepares for validating searches. bring fills the arrays of tuples and weights.
-func (d *device) load(s sizes, bring func() error) error {
+func (d *device) load(ctx context.Context, s sizes, bring func() error) error {
 	if s.vertices < 1 || s.vertices > maxVertices {
 		return fmt.Errorf("%d vertices; this device validates graphs of 1 to %d: %w", s.vertices, int64(maxVertices),
 			plugins.ErrTuples)
@@ -151,7 +161,6 @@ func (d *device) load(s sizes, bring func() error) error {
 			at    *uint64
 			bytes int64
 		}{
-			{"tuples", &d.pairs, 8 * s.pairs},
 			{"weights", &d.weights, weightBytes * s.weights},
 			{"parents", &d.parent, 4 * s.vertices},
 			{"levels", &d.jump, 8 * s.vertices},
@@ -159,18 +168,28 @@ func (d *device) load(s sizes, bring func() error) error {
 			{"distances", &d.distance, 4 * s.distances},
 			{"tree edges", &d.tupleOf, (s.vertices + 31) / 32 * 4},
 			{"part of the tuples", &d.part, graph.EdgeBytes * s.part},
+			{"tuples", &d.pairs, 0},
 		}
+		err := d.memory.Free(d.others)
+		d.others = 0
 		for _, a := range arrays {
-			if err := d.memory.Free(*a.at); err != nil {
-				return err
-			}
+			err = errors.Join(err, d.memory.Free(*a.at))
 			*a.at = 0
 		}
+		if err := errors.Join(err, d.memory.LeaveToOthers()); err != nil {
+			return err
+		}
 		for _, a := range arrays {
-			var err error
+			if a.at == &d.pairs { // they get what is left
+				d.stored = min(s.pairs, d.memory.Room()/pairBytes)
+				a.bytes = pairBytes * d.stored
+			}
 			if *a.at, err = d.memory.OnDevice(a.name, a.bytes); err != nil {
 				return err
 			}
+		}
+		if d.others, err = d.inHost(ctx, pairBytes*(s.pairs-d.stored)); err != nil {
+			return err
 		}
 		d.tuples, d.labels = s.tuples, s.vertices
 		if err := driver.Write(d.findings, nothingFound()); err != nil {
@@ -191,9 +210,24 @@ func (d *device) load(s sizes, bring func() error) error {
 	})
 }
 
-// unpack turns n tuples on the device into pairs, from number first on.
-func (d *device) unpack(at uint64, n, first int64) error {
-	return d.launch(unpackKernel(at, uint64(n), uint64(first), d.pairs, uint64(d.labels), d.findings))
+// inHost allocates an array of tuples in pinned memory of the host, at most half of what is available there.
+func (d *device) inHost(ctx context.Context, bytes int64) (at uint64, err error) {
+	if bytes == 0 {
+		return 0, nil
+	}
+	if free, _, err := machine.AvailableMemory(ctx); err != nil || bytes > free/2 {
+		return 0, fmt.Errorf("%d bytes of tuples do not fit on the device, and %d are free in the host: %w", bytes, free,
+			cmp.Or(err, plugins.ErrMemory))
+	}
+	return d.memory.OnHost("tuples", bytes)
+}
+
+// unpack turns n tuples on the device, from number first on, into pairs.
+func (d *device) unpack(at uint64, n, first int64, pairs uint64) error {
+	if n == 0 {
+		return nil
+	}
+	return d.launch(unpackKernel(at, uint64(n), uint64(first), pairs, uint64(d.labels), d.findings))
 }
 
 // Generate is plugins.Accelerator.Generate.

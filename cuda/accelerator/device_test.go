@@ -355,16 +355,10 @@ func TestGoldenValues(t *testing.T) {
 	}
 }
 
-// TestTooLittleMemory takes nearly all memory of the device first, as another process on it would. With its error the
-// host goes on without the device (TestHostDevice of package harness).
+// With the error of TestTooLittleMemory the host goes on without the device (TestHostDevice of package harness).
 func TestTooLittleMemory(t *testing.T) {
 	a := open(t)
-	if err := a.do(func() error {
-		_, err := a.memory.OnDevice("memory of others", a.memory.Room()-1<<20)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	leaveRoom(t, a, 1<<20)
 	recipe := graph.Kronecker{Scale: 16, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, recipe.Tuples())
 	if err := a.Generate(t.Context(), recipe, tuples, 0); err != nil {

@@ -8,8 +8,8 @@ package accelerator
 
 import "github.com/tepsbench/teps/cuda/driver"
 
-func checkPathsKernel(pairs, weights, n, parent, distance, found, f uint64) driver.Call {
-	return driver.Call{Kernel: "check_paths", Args: []uint64{pairs, weights, n, parent, distance, found, f}}
+func checkPathsKernel(pairs, weights, n, number, parent, distance, found, f uint64) driver.Call {
+	return driver.Call{Kernel: "check_paths", Args: []uint64{pairs, weights, n, number, parent, distance, found, f}}
 }
 func checkTuplesKernel(pairs, n, number, parent, jump, words, found, f uint64) driver.Call {
 	return driver.Call{Kernel: "check_tuples", Args: []uint64{pairs, n, number, parent, jump, words, found, f}}

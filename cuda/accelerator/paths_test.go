@@ -95,6 +95,47 @@ func testPaths(t *testing.T, a *Accelerator, tuples []graph.Edge, weights []floa
 	}
 }
 
+// TestListThatDoesNotFit validates where other processes leave room for half of the list.
+func TestListThatDoesNotFit(t *testing.T) {
+	defer func(before int) { *flagMutations = before }(*flagMutations)
+	*flagMutations = min(*flagMutations, 100) // the CPU takes 10 ms for each
+	source, tuples := enginetest.Generated(t, "kron:18")
+	n, vertices := int64(len(tuples)), source.Vertices()
+	for _, test := range []struct {
+		name  string
+		other int64 // bytes for what is not pairs
+		run   func(t *testing.T, a *Accelerator)
+	}{
+		{"kernel 2", 15 * vertices, func(t *testing.T, a *Accelerator) { testValidate(t, a, "kron:18", false) }},
+		{"kernel 3", 19*vertices + weightBytes*n, func(t *testing.T, a *Accelerator) {
+			weights := make([]float32, n)
+			if err := graph.Weights(t.Context(), source, 2, 3, weights, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+			testPaths(t, a, tuples, weights, vertices, rand.New(rand.NewPCG(4, 5)))
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := open(t)
+			leaveRoom(t, a, test.other+pairBytes*n/2)
+			if test.run(t, a); a.stored < n/4 || a.stored > n/4*3 {
+				t.Errorf("%d of %d tuples are on the device", a.stored, n)
+			}
+		})
+	}
+}
+
+// leaveRoom takes the memory of the device but for some bytes, as another process on it would.
+func leaveRoom(t *testing.T, a *Accelerator, bytes int64) {
+	t.Helper()
+	if err := a.do(func() error {
+		_, err := a.memory.OnDevice("memory of others", a.memory.Room()-bytes)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // result is a right result of kernel 3. level is the number of tuples on the path to a vertex; -1: unreached.
 type result struct {
 	root     graph.Vertex

@@ -160,21 +160,33 @@ func (d *device) checkPaths(ctx context.Context, root graph.Vertex, distance []f
 			d.findings))
 	}
 	return errors.Join(d.distances.upload(ctx, d.stage, driver.Bytes(distance), read),
-		d.launch(checkPathsKernel(d.pairs, d.weights, uint64(d.tuples), d.parent, d.distance, d.tupleOf, d.findings)))
+		d.eachPart(ctx, func(pairs uint64, n, first int64) error {
+			return d.launch(checkPathsKernel(pairs, d.weights, uint64(n), uint64(first), d.parent, d.distance, d.tupleOf,
+				d.findings))
+		}))
 }
 
-// checkTuples checks all tuples.
+// checkTuples checks all tuples by the levels.
 func (d *device) checkTuples(ctx context.Context) error {
-	check := func(n, first int64) error {
-		return d.launch(checkTuplesKernel(d.pairs, uint64(n), uint64(first), d.parent, d.jump, d.words, d.tupleOf,
+	return d.eachPart(ctx, func(pairs uint64, n, first int64) error {
+		return d.launch(checkTuplesKernel(pairs, uint64(n), uint64(first), d.parent, d.jump, d.words, d.tupleOf,
 			d.findings))
-	}
+	})
+}
+
+// eachPart calls check with the pairs of n tuples, from number first on, for all parts of the list.
+func (d *device) eachPart(ctx context.Context, check func(pairs uint64, n, first int64) error) error {
 	if !d.again {
-		return check(d.tuples, 0)
+		err := check(d.pairs, d.stored, 0)
+		if d.stored < d.tuples {
+			err = errors.Join(err, check(d.others, d.tuples-d.stored, d.stored))
+		}
+		return err
 	}
 	for first := int64(0); first < d.tuples; first += partTuples {
 		n := min(d.tuples-first, partTuples)
-		if err := errors.Join(ctx.Err(), d.generate(d.part, first, n), d.unpack(d.part, n, 0), check(n, first)); err != nil {
+		if err := errors.Join(ctx.Err(), d.generate(d.part, first, n), d.unpack(d.part, n, first, d.pairs),
+			check(d.pairs, n, first)); err != nil {
 			return err
 		}
 	}
@@ -277,8 +289,12 @@ func (d *device) ends(tuple uint64) (a, b graph.Vertex, err error) {
 		a, b = one[0].Ends()
 		return a, b, err
 	}
+	at := d.pairs + pairBytes*tuple
+	if int64(tuple) >= d.stored {
+		at = d.others + pairBytes*(tuple-uint64(d.stored))
+	}
 	var pair [2]uint32
-	err = driver.Read(pair[:], d.pairs+8*tuple)
+	err = driver.Read(pair[:], at)
 	return graph.Vertex(pair[0]), graph.Vertex(pair[1]), err
 }
 

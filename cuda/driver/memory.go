@@ -47,6 +47,13 @@ func NewAllocator(limit int64, advice string) (*Allocator, error) {
 	return m, nil
 }
 
+// LeaveToOthers lowers the limit to what other processes have left free.
+func (m *Allocator) LeaveToOthers() error {
+	free, _, err := cu.MemInfo()
+	m.Limit = min(m.Limit, m.Used+free-driverReserve)
+	return err
+}
+
 // Room returns how many bytes are left on the device.
 func (m *Allocator) Room() int64 { return m.Limit - m.Used }
 

@@ -54,7 +54,7 @@ extern "C" __global__ void unpack(const u32* tuples, u64 n, u64 number, uint2* p
   for (u64 i = thread(); i < n; i += threads()) {
     u32 u = tuples[3 * i], v = tuples[3 * i + 1];
     if (u >= vertices || v >= vertices || tuples[3 * i + 2] != 0) lowest(f->badTuple, number + i);
-    pairs[number + i] = make_uint2(u, v);
+    pairs[i] = make_uint2(u, v);
   }
 }
 
@@ -161,21 +161,21 @@ extern "C" __global__ void read_distances(const u32* in, u64 n, u64 first, u64 r
   highest(f->farthest, farthest);
 }
 
-// check_paths is the pass over the tuples for kernel 3: rules 3 and 4, and the tree edges of the right weight. By rule 2
+// check_paths is check_tuples for kernel 3: rules 3 and 4, and the tree edges of the right weight. By rule 2
 // the distances tell which vertices are reached. Most tuples are on no shortest path.
-extern "C" __global__ void check_paths(const uint2* pairs, const float* weights, u64 n, const u32* parent, const float* distance,
-                                       u32* found, Findings* f) {
+extern "C" __global__ void check_paths(const uint2* pairs, const float* weights, u64 n, u64 number, const u32* parent,
+                                       const float* distance, u32* found, Findings* f) {
   u64 missed = 0, loops = 0;
   for (u64 i = thread(); i < n; i += threads()) {
     uint2 t = pairs[i];
-    float dU = distance[t.x], dV = distance[t.y], toV = dU + weights[i], toU = dV + weights[i];
+    float dU = distance[t.x], dV = distance[t.y], weight = weights[number + i], toV = dU + weight, toU = dV + weight;
     if (t.x != t.y && toV > dV && toU > dU) continue;
     bool inU = dU < INFINITY, inV = dV < INFINITY;
     if (!inU || !inV) {
       missed += inU == inV;
-      if (inU != inV) lowest(f->unspanned, i);
+      if (inU != inV) lowest(f->unspanned, number + i);
     } else if (toV < dV || toU < dU) {
-      lowest(f->far, i);
+      lowest(f->far, number + i);
     } else if (t.x == t.y) {
       loops++;
     } else {
