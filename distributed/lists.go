@@ -81,8 +81,9 @@ func (b *builder) listRows(counts []uint32) error {
 			matrix.Writer(worker).Put(translated[:n])
 		}
 	})
-	if b.count = nil; !b.in.ShortestPaths {
-		b.entries, b.rowOf, b.indexOf = nil, nil, nil
+	b.count, b.rowOf, b.indexOf = nil, nil, nil
+	if !b.in.ShortestPaths {
+		b.entries = nil
 	}
 	b.up.at, b.up.targets = matrix.Lists(b.stopped)
 	return b.ctx.Err()

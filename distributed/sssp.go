@@ -25,10 +25,12 @@ import (
 //
 //	start   push whole lists until no vertex is queued that is nearer than the nearest hub, which is at distance t0
 //	push    push the entries that can lead to a hub below T = t0 + reach, until all of these hubs are right
-//	pull    every other vertex looks at its list in ascending order of bounds while they are less than its distance. It
-//	        is final if each neighbor looked at is final, or no path over it can be shorter. Ranks send the distances
-//	        that changed, and vertices that are not final look again, until nothing changes
+//	pull    every other vertex looks at its list in ascending order of bounds while they are less than its distance,
+//	        first hubs, then classes of falling degree. It is final if each neighbor looked at is final, or no path over
+//	        it can be shorter. Ranks send the distances of a class, and then those that change, and vertices that are not
+//	        final look again, until nothing changes
 //	finish  what a few passes have left, in deep graphs, is pushed over whole lists
+//	leaves  vertices with a single tuple take the distance over it
 //
 // A round of push goes through the vertices that are at most some width further than the nearest one (sssp_push.go).
 // Exchanges:
@@ -69,16 +71,20 @@ func distanceOf(state uint64) uint32 { return uint32(state>>distanceBit0) &^ fin
 // paths is kernel 3 on one rank.
 type paths struct {
 	*Rank
-	up      weighted // of rows
-	down    weighted // of columns; up in one dimension, where they are own rows
-	heads   []head   // [Row]
-	listed  []uint32 // rows that have entries here, and own ones
-	isHub   bitmap   // [Column]
-	state   []uint64 // [Local]
-	pushed  []uint32 // [Local] the distance that the vertex has pushed
-	known   []uint32 // [Column]
-	rows    []uint32 // [Row] distances, as in known; a part of known in one dimension
-	targets []uint32 // distances of the neighbors in down: rows or, in one dimension, known
+	classes
+	up      weighted            // of rows
+	down    weighted            // of columns; up in one dimension, where they are own rows
+	heads   []head              // [Row]
+	listed  []uint32            // rows that have entries here, and own ones, by class
+	starts  [numClasses + 1]int // of each class in listed
+	sizes   [numClasses]int64   // of each class, over all ranks
+	relays  []relay             // [Column]
+	isHub   bitmap              // [Column]
+	state   []uint64            // [width+1] of each Local, and of isolated labels
+	pushed  []uint32            // [Local] the distance that the vertex has pushed
+	known   []uint32            // [Column]
+	rows    []uint32            // [Row] distances, as in known; a part of known in one dimension
+	targets []uint32            // distances of the neighbors in down: rows or, in one dimension, known
 	pathPeers
 	workers []pathWorker
 	task    pathStep
@@ -126,6 +132,7 @@ type pathWorker struct {
 	nearest uint32     // least distance in list, sent, or that has changed
 	hub     uint32     // least distance of a hub
 	words   [batch]uint32
+	rest    [batch]uint32 // rows to which more than their first entry matters
 	_       [64]byte
 }
 
@@ -133,11 +140,11 @@ const offerWords = 3
 
 // makePaths allocates kernel 3 of a rank, and finds the reach of the hubs.
 func (b *weigher) makePaths(s *Rank) error {
-	p := &paths{Rank: s, up: b.up, down: b.down, heads: b.heads, isHub: b.isHub}
+	p := &paths{Rank: s, classes: b.classes, up: b.up, down: b.down, heads: b.heads, relays: b.relays, isHub: b.isHub}
 	p.workers = make([]pathWorker, b.team.Size())
 	p.ownColumn, p.ownRow = b.i*b.width, b.j*b.width
-	p.state = memory.Allocate[uint64](b.memory, "states", b.width)
-	p.pushed = b.allocate("pushed distances", b.width)
+	p.state = memory.Allocate[uint64](b.memory, "states", b.width+1)
+	p.pushed = b.allocate("pushed distances", b.width+1)
 	p.known = b.allocate("distances", b.columns)
 	if b.grid.C == 1 {
 		p.down, p.owners, p.own, p.targets = p.up, s.inColumn, b.i, p.known
@@ -149,9 +156,18 @@ func (b *weigher) makePaths(s *Rank) error {
 	for k := range p.workers {
 		p.workers[k].out, p.workers[k].doubts = make([][]uint32, p.owners.Size()), make([][]uint32, p.owners.Size())
 	}
-	for v := range p.heads {
-		if own := v - p.ownRow; p.up.at[v] < p.up.at[v+1] || own >= 0 && own < p.vertices {
-			p.listed = append(p.listed, uint32(v))
+	for c := range numClasses {
+		for m := range p.grid.C {
+			borders := p.borders[b.grid.Rank(b.i, m)]
+			for v := m*p.width + int(borders[c]); v < m*p.width+int(borders[c+1]); v++ {
+				if m == b.j || p.up.at[v] < p.up.at[v+1] {
+					p.listed = append(p.listed, uint32(v))
+				}
+			}
+		}
+		p.starts[c+1] = len(p.listed)
+		for _, borders := range p.borders {
+			p.sizes[c] += int64(borders[c+1] - borders[c])
 		}
 	}
 	samples := p.up.entries[:min(len(p.up.entries), 1<<16)]
@@ -174,8 +190,8 @@ func (b *weigher) makePaths(s *Rank) error {
 // of the hubs are. A longer one lets more vertices push more entries, and a shorter one leaves more hubs to pull.
 func (p *paths) findReach(ctx context.Context) error {
 	const share, radii = 99, 1.2
-	degree := uint32(0)
-	if p.vertices > 0 && p.isHub.has(uint32(p.ownColumn)) {
+	degree, ownHubs := uint32(0), p.hubsOf(p.world.Rank())
+	if ownHubs > 0 {
 		degree = p.degree[0] // the largest one
 	}
 	landmark, largest := -1, uint32(0)
@@ -192,8 +208,8 @@ func (p *paths) findReach(ctx context.Context) error {
 		return err
 	}
 	var own, all []uint32
-	for v := range p.vertices {
-		if d := distanceOf(p.state[v]); p.isHub.has(uint32(p.ownColumn+v)) && d < infinity {
+	for _, state := range p.state[:ownHubs] {
+		if d := distanceOf(state); d < infinity {
 			own = append(own, d)
 		}
 	}
@@ -214,7 +230,7 @@ func (s *Rank) ShortestPaths(
 	p := s.paths
 	defer p.team.Rest()
 	owner, slot := p.Partition.Owner(Label(root))
-	v := int(p.number[slot])
+	v := int(p.numbers[slot])
 	p.begin(ctx, owner == p.world.Rank() && v < p.width, v)
 	if err := p.search(); err != nil {
 		return nil, err
@@ -244,10 +260,7 @@ func (p *paths) write(_, from, to int) {
 	o := &p.result
 	n, _, _ := p.Partition.Slots(p.world.Rank())
 	for slot := from; slot < min(to, n); slot++ {
-		at, state := o.first+slot*o.stride, uint64(infinity)<<distanceBit0
-		if v := int(p.number[slot]); v < p.width {
-			state = p.state[v]
-		}
+		at, state := o.first+slot*o.stride, p.state[p.numbers[slot]]
 		o.parent[at], o.distance[at] = parents.ToVertex(uint32(state)-1), math.Float32frombits(distanceOf(state))
 	}
 }
@@ -263,12 +276,12 @@ func (p *paths) begin(ctx context.Context, own bool, v int) {
 	}
 	p.queue = p.queue[:0]
 	p.do(len(p.known), clearWords, (*paths).clearColumns)
-	p.do(p.width, clearWords, (*paths).clearOwn)
+	p.do(len(p.state), clearWords, (*paths).clearOwn)
 	if p.grid.C > 1 {
 		p.do(len(p.rows), clearWords, (*paths).clearRows)
 	}
 	if own {
-		p.state[v] = uint64(p.label[p.ownColumn+v])
+		p.state[v] = uint64(p.labels[p.ownColumn+v])
 		p.queue = append(p.queue, uint32(v))
 		if p.isHub.has(uint32(p.ownColumn + v)) {
 			p.hub = 0
@@ -309,7 +322,12 @@ func (p *paths) search() error {
 	if _, err := p.pushRounds(pushing{below: p.limit, ahead: nearShare * p.reach}); err != nil {
 		return err
 	}
-	return p.pullAll()
+	if err := p.pullAll(); err != nil {
+		return err
+	}
+	p.lookAtLists(nil, p.listed[p.starts[leafClass]:])
+	p.endLevel(p.sizes[leafClass])
+	return nil
 }
 
 // ballot is what all ranks combine at the end of a round. In one dimension they exchange it with messages of the round.
@@ -336,13 +354,18 @@ func (p *paths) countVotes(nearest uint32) {
 	p.reduce(sums, minima, &p.level.Phases[Reduce])
 }
 
-// endRound records a round after its ballot. All ranks return an error if the context of any has ended.
-func (p *paths) endRound() error {
-	if p.sums[0] > 0 { // otherwise the next level has the time of this one
-		p.level.Frontier = p.sums[0]
+// endLevel records a step of a number of vertices. If there are none, the next level has the time of this one.
+func (p *paths) endLevel(frontier int64) {
+	if frontier > 0 {
+		p.level.Frontier = frontier
 		p.record.add(&p.level)
 		p.level = Level{}
 	}
+}
+
+// endRound records a round after its ballot. All ranks return an error if the context of any has ended.
+func (p *paths) endRound() error {
+	p.endLevel(p.sums[0])
 	if p.sums[1] == 0 {
 		return nil
 	}

@@ -10,14 +10,21 @@ import (
 	"github.com/tepsbench/teps/graph"
 )
 
+// The first pass goes through one class after the other, so that the neighbors that matter to a vertex are usually
+// final when it looks: ranks send the distances of a class before the next one begins. Most vertices of a class are
+// final after one entry, and are taken without a branch that the processor cannot predict (lookFirst). Those that are
+// not final look again with the next class.
+
 // pulling is the scratch of passes of pull.
 type pulling struct {
 	t0      float32  // distance of the nearest hub
 	limit   uint32   // T: hubs nearer than that are final after push
 	low     float32  // t0, rounded down
 	floor   float32  // no vertex that is wrong gets a smaller distance than a neighbor of it at that distance gives it
-	active  []uint32 // rows that are not final
-	source  []uint32 // rows to choose them from
+	source  []uint32 // rows that workers share out
+	active  []uint32 // rows that are not final and look in the next pass
+	waiting []uint32 // rows that were not final when their class had looked, and look again with the next class
+	class   int      // of the active rows in the first pass; numClasses later
 	changed []uint32 // pairs of an own vertex and its distance, as in known
 	into    []uint32 // known or rows, in which the messages of a group are stored
 	from    *peers   // that have sent them
@@ -31,19 +38,55 @@ const (
 
 // pullAll makes all vertices final that can be reached.
 func (p *paths) pullAll() error {
-	passes := 0
 	p.low = p.t0 * slack
-	p.do(p.vertices, pullPiece, (*paths).finalizePushed)
+	p.floor, p.class = p.low, numClasses
+	p.do(int(p.borders[p.world.Rank()][leafClass]), pullPiece, (*paths).finalizePushed)
 	p.publish()
-	p.chooseActive(p.listed)
-	for p.floor = p.low; ; {
-		if err := p.pullPass(); err != nil || p.lowest() >= infinity {
+	p.active, p.waiting = p.active[:0], p.waiting[:0]
+	for p.class = hubClass; p.class < leafClass; p.class++ {
+		if p.sizes[p.class] == 0 {
+			continue
+		}
+		rows := p.listed[p.starts[p.class]:p.starts[p.class+1]]
+		p.lookAtLists(rows, p.waiting)
+		p.eachRow(p.waiting, (*paths).finalize)
+		p.eachRow(rows, (*paths).finalizeClass)
+		p.publish()
+		p.active = p.choose(p.active, p.waiting)
+		p.waiting = p.choose(p.waiting[:0], rows)
+		p.endLevel(p.sizes[p.class])
+	}
+	p.class, p.active, p.waiting = numClasses, append(p.active, p.waiting...), p.waiting[:0]
+	for pass := 2; ; pass++ {
+		if err := p.pullPass(); err != nil {
 			return err
 		}
-		if passes++; passes == pullPasses {
+		if p.lowest() >= infinity {
+			return nil
+		}
+		if pass == pullPasses {
 			return p.finish()
 		}
 		p.floor = max(p.t0, math.Float32frombits(p.lowest())) * slack
+	}
+}
+
+// lookAtLists lets rows of the class and others look at this part of their lists. In two dimensions, it sends what they
+// have found to the owners.
+func (p *paths) lookAtLists(class, others []uint32) {
+	l := &p.level
+	l.Direction, p.count = graph.BottomUp, 0
+	p.eachRow(class, (*paths).lookFirst)
+	p.eachRow(others, (*paths).look)
+	p.watch.lap(&l.Phases[Scan])
+	if p.grid.C > 1 {
+		p.foldLooks()
+	}
+	for k := range p.workers {
+		x := &p.workers[k]
+		p.count += int64(x.looked)
+		l.Edges += x.entries
+		x.entries, x.looked = 0, 0
 	}
 }
 
@@ -53,23 +96,11 @@ func (p *paths) pullAll() error {
 //  3. Update: owners make those final that no rank doubts.
 //  4. Expand: send changes to all that know the vertex.
 func (p *paths) pullPass() error {
-	l := &p.level
-	l.Direction, p.count = graph.BottomUp, 0
-	p.do(len(p.active), pullPiece, (*paths).look)
-	p.watch.lap(&l.Phases[Scan])
-	if p.grid.C > 1 {
-		p.foldLooks()
-	}
-	p.do(len(p.active), pullPiece, (*paths).finalize)
-	for k := range p.workers {
-		x := &p.workers[k]
-		p.count += int64(x.looked)
-		l.Edges += x.entries
-		x.entries, x.looked = 0, 0
-	}
+	p.lookAtLists(nil, p.active)
+	p.eachRow(p.active, (*paths).finalize)
 	nearest := p.publish()
-	p.chooseActive(p.active)
-	if p.watch.lap(&l.Phases[Update]); p.grid.C > 1 {
+	p.active = p.choose(p.active[:0], p.active)
+	if p.watch.lap(&p.level.Phases[Update]); p.grid.C > 1 {
 		p.countVotes(nearest)
 	}
 	return p.endRound()
@@ -85,39 +116,90 @@ func (p *paths) finish() error {
 	return err
 }
 
-// look lets active rows from..to-1 look at their lists. First it fetches what their first entries need.
+// eachRow lets workers do a step for all of some rows.
+func (p *paths) eachRow(rows []uint32, step pathStep) {
+	p.source = rows
+	p.do(len(rows), pullPiece, step)
+}
+
+// look lets rows from..to-1 look at their lists.
 func (p *paths) look(worker, from, to int) {
 	x := &p.workers[worker]
-	for part := range slices.Chunk(p.active[from:to], batch) {
-		for k, v := range part {
-			x.words[k&(batch-1)] = p.known[p.heads[v].column]
+	for part := range slices.Chunk(p.source[from:to], batch) {
+		p.fetchFirst(x, part)
+		for _, v := range part { // and what their first bounds need
+			if via := p.relays[p.heads[v].column].via; via != maxUint32 {
+				x.touched += uint64(p.known[via])
+			}
 		}
-		for k, v := range part {
-			p.lookOn(x, v, x.words[k&(batch-1)])
+		for _, v := range part {
+			p.lookOn(x, v)
 		}
 	}
 }
 
-// lookOn goes through the list of row v, whose first neighbor has the given distance, while the bound of the next entry
-// is less than the distance found.
-func (p *paths) lookOn(x *pathWorker, v, first uint32) {
+// fetchFirst reads the distances of the first neighbors of at most a batch of rows.
+func (p *paths) fetchFirst(x *pathWorker, rows []uint32) {
+	for k, v := range rows {
+		x.words[k&(batch-1)] = p.known[p.heads[v].column]
+	}
+}
+
+// lookFirst lets rows from..to-1 of a class look at their lists. In one dimension, those whose first neighbor is not
+// final wait, and have a distance in doubt.
+func (p *paths) lookFirst(worker, from, to int) {
+	if p.grid.C > 1 {
+		p.look(worker, from, to)
+		return
+	}
+	x := &p.workers[worker]
+	for part := range slices.Chunk(p.source[from:to], batch) {
+		p.fetchFirst(x, part)
+		n, looked := 0, uint64(0)
+		for k, v := range part {
+			h, y, state := &p.heads[v], x.words[k&(batch-1)], p.state[v]
+			d := uint64(math.Float32bits(math.Float32frombits(y&^final) + h.weight))
+			found := state ^ (state^(d<<distanceBit0|uint64(h.label)))&-less(d, state>>distanceBit0)
+			open := uint64(1 - p.rows[v]>>31)
+			ready := uint64(y>>31) & open
+			p.state[v] = found | (open&^ready)<<63
+			x.rest[n&(batch-1)] = v
+			n += int(ready & less(uint64(math.Float32bits(p.low+h.next)), found>>distanceBit0))
+			looked += open
+		}
+		x.entries += int64(looked) - int64(n)
+		for _, v := range x.rest[:n] { // fetch the second entries at once
+			at := p.up.at[v] + 1
+			x.touched += uint64(p.known[uint32(p.up.entries[at])]) + uint64(math.Float32bits(p.up.bounds[at]))
+		}
+		for _, v := range x.rest[:n] {
+			p.lookOn(x, v)
+		}
+	}
+}
+
+// less is 1 if x < y, and 0 otherwise, for numbers below 1<<63. It has no branch.
+func less(x, y uint64) uint64 { return (x - y) >> 63 }
+
+// lookOn goes through the list of row v while the bound of the next entry is less than the distance found.
+func (p *paths) lookOn(x *pathWorker, v uint32) {
 	h, own := &p.heads[v], v-uint32(p.ownRow)
 	isOwn := own < uint32(p.width)
 	before := p.rows[v] &^ final
+	column := uint32(maxUint32 - 1) // of v, if it is one
 	if isOwn {
+		column = uint32(p.ownColumn) + own
 		before = distanceOf(p.state[own])
 		x.looked++
 	}
-	best, parent := math.Float32frombits(before), uint32(0)
+	best, parent, first := math.Float32frombits(before), uint32(0), p.known[h.column]
 	if d := math.Float32frombits(first&^final) + h.weight; d < best {
 		best, parent = d, h.label
 	}
 	x.entries++
 	floor := graph.Infinity()
 	if first&final == 0 {
-		if at := p.up.at[v]; at < p.up.at[v+1] {
-			floor = p.floorOf(h.column, h.weight, p.up.bounds[at])
-		}
+		floor = p.floorOf(x, column, h.column, h.weight, best)
 	}
 	if p.low+h.next < best {
 		for at, end := p.up.at[v]+1, p.up.at[v+1]; at < end; at++ {
@@ -128,10 +210,10 @@ func (p *paths) lookOn(x *pathWorker, v, first uint32) {
 			u, w := splitEntry(p.up.entries[at])
 			y := p.known[u]
 			if d := math.Float32frombits(y&^final) + w; d < best {
-				best, parent = d, p.label[u]
+				best, parent = d, p.labels[u]
 			}
 			if x.entries++; y&final == 0 {
-				floor = min(floor, p.floorOf(u, w, bound))
+				floor = min(floor, p.floorOf(x, column, u, w, best))
 			}
 		}
 	}
@@ -155,12 +237,22 @@ func (p *paths) lookOn(x *pathWorker, v, first uint32) {
 	}
 }
 
-// floorOf returns a lower bound of the paths over an entry, with neighbor u, weight w and a bound, that would be
-// shorter than the distance of u gives.
-func (p *paths) floorOf(u uint32, w, bound float32) float32 {
-	length := p.floor + bound
+// floorOf returns a lower bound of the paths to v, a column, over an entry, with neighbor u and weight w, that are
+// shorter than the distance of u gives. It is exact only below best.
+func (p *paths) floorOf(x *pathWorker, v, u uint32, w, best float32) float32 {
 	if p.isHub.has(u) {
-		length = max(length, math.Float32frombits(p.limit)+w)
+		return math.Float32frombits(p.limit) + w
+	}
+	r := &p.relays[u]
+	if r.via == v {
+		return p.floor + (w+r.second)*slack
+	}
+	length := p.floor + (w+r.first)*slack
+	if length < best && r.via != maxUint32 {
+		x.entries++
+		if z := p.known[r.via]; z&final != 0 {
+			length = max(length, min(math.Float32frombits(z&^final)+r.first, p.low+r.second)+w)
+		}
 	}
 	return length
 }
@@ -222,85 +314,46 @@ func (p *paths) finalizePushed(worker, from, to int) {
 	}
 }
 
-// finalize makes those of the own vertices among active rows from..to-1 final that are certain.
+// finalize makes those of the own vertices among rows from..to-1 final that are certain, and records changes.
 func (p *paths) finalize(worker, from, to int) {
 	x := &p.workers[worker]
-	for _, row := range p.active[from:to] {
-		v := row - uint32(p.ownRow)
-		if v >= uint32(p.width) {
-			continue
-		}
-		d := distanceOf(p.state[v])
-		if p.state[v]&doubtful == 0 && d < infinity {
-			d |= final
-		}
-		if p.state[v] &^= doubtful; d != p.rows[row] {
-			x.pairs = append(x.pairs, v, d)
+	for _, row := range p.source[from:to] {
+		if v := row - uint32(p.ownRow); v < uint32(p.width) {
+			if d := p.decide(v); d != p.rows[row] {
+				x.pairs = append(x.pairs, v, d)
+			}
 		}
 	}
 }
 
-// publish sends the distances that have changed to all ranks that know their vertices, as pairs or, if that is shorter,
-// those of all vertices. It returns the least one that a pass has changed.
-func (p *paths) publish() (nearest uint32) {
-	nearest, p.changed = p.nearestFound(), p.changed[:0]
+// finalizeClass is finalize for rows of a class: all of these are sent.
+func (p *paths) finalizeClass(_, from, to int) {
+	for _, row := range p.source[from:to] {
+		if v := row - uint32(p.ownRow); v < uint32(p.width) {
+			p.rows[row] = p.decide(v)
+		}
+	}
+}
+
+// decide returns the distance of an own vertex, as in known, after all ranks have looked.
+func (p *paths) decide(v uint32) uint32 {
+	state := p.state[v]
+	p.state[v] = state &^ doubtful
+	d := distanceOf(state)
+	if state&doubtful == 0 && d < infinity {
+		d |= final
+	}
+	return d
+}
+
+// choose appends those of some rows to a list that are not final.
+func (p *paths) choose(list, from []uint32) []uint32 {
+	p.eachRow(from, (*paths).chooseRows)
 	for k := range p.workers {
 		x := &p.workers[k]
-		p.changed = append(p.changed, x.pairs...)
-		x.pairs, x.nearest = x.pairs[:0], infinity
+		list, x.list = append(list, x.list...), x.list[:0]
 	}
-	lists, _ := p.inColumn.nextOutbox()
-	message := append(lists[0][:0], p.changed...)
-	if len(message) >= p.width {
-		message = append(message[:0], p.rows[p.ownRow:][:p.width]...)
-		for pairs := p.changed; len(pairs) > 0; pairs = pairs[2:] {
-			message[pairs[0]] = pairs[1]
-		}
-	}
-	lists[0] = message
-	p.watch.lap(&p.level.Phases[Update])
-	if p.grid.C == 1 {
-		sums, minima := p.vote(nearest)
-		p.sendDistances(p.inColumn, message, sums, minima, p.known)
-	} else {
-		p.sendDistances(p.inColumn, message, nil, nil, p.known)
-		p.sendDistances(p.owners, message, nil, nil, p.rows)
-	}
-	p.watch.lap(&p.level.Phases[Expand])
-	return nearest
-}
-
-// sendDistances sends a message to all ranks of a group, and stores those of all in into.
-func (p *paths) sendDistances(to *peers, message []uint32, sums, minima []int64, into []uint32) {
-	p.gather(to, message, sums, minima, &p.level.Phases[Expand])
-	p.from, p.into, p.cuts = to, into, max(piecesShare*p.team.Size()/to.Size(), 1)
-	p.do(to.Size()*p.cuts, 1, (*paths).takeDistances)
-}
-
-// takeDistances stores parts from..to-1 of the distances received. Each message has p.cuts parts.
-func (p *paths) takeDistances(_, from, to int) {
-	for k := from; k < to; k++ {
-		message, block := p.from.received[k/p.cuts], cut(p.into, k/p.cuts, p.from.Size())
-		if len(message) == p.width {
-			copy(cut(block, k%p.cuts, p.cuts), cut(message, k%p.cuts, p.cuts))
-			continue
-		}
-		n, part := len(message)/2, k%p.cuts
-		for pairs := message[n*part/p.cuts*2 : n*(part+1)/p.cuts*2]; len(pairs) > 0; pairs = pairs[2:] {
-			block[pairs[0]] = pairs[1]
-		}
-	}
-}
-
-// chooseActive makes those of the rows in from active that are not final.
-func (p *paths) chooseActive(from []uint32) {
-	p.source = from
-	p.do(len(from), pullPiece, (*paths).chooseRows)
-	p.active = p.active[:0]
-	for k := range p.workers {
-		x := &p.workers[k]
-		p.active, x.list = append(p.active, x.list...), x.list[:0]
-	}
+	return list
 }
 
 func (p *paths) chooseRows(worker, from, to int) {

@@ -62,12 +62,12 @@ func (p *paths) pushRound(how pushing) error {
 	p.do(len(p.queue), takePiece, (*paths).take)
 	if p.grid.C == 1 {
 		p.changed = p.takePairs(p.changed[:0])
-		p.pushBlock(frontierBlock{p.changed, 0, p.label[p.ownColumn:]})
+		p.pushBlock(frontierBlock{p.changed, 0, p.labels[p.ownColumn:]})
 	} else {
 		lists, _ := p.inColumn.nextOutbox()
 		lists[0] = p.takePairs(lists[0][:0])
 		for k, pairs := range p.gather(p.inColumn, lists[0], nil, nil, &l.Phases[Expand]) {
-			p.pushBlock(frontierBlock{pairs, k * p.width, p.label[k*p.width:]})
+			p.pushBlock(frontierBlock{pairs, k * p.width, p.labels[k*p.width:]})
 		}
 	}
 	p.watch.lap(&l.Phases[Scan])

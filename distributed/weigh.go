@@ -5,6 +5,7 @@ package distributed
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -34,8 +35,6 @@ type head struct {
 }
 
 const (
-	hubDegree = 256 // least degree of a hub in kernel 3, duplicates counted
-
 	// slack rounds down: a sum of some numbers, rounded at each addition, times slack is at most their sum in another
 	// order, also if one more is added to both.
 	slack = 1 - 1.0/(1<<21)
@@ -45,9 +44,67 @@ func splitEntry(entry uint64) (neighbor uint32, weight float32) {
 	return uint32(entry), math.Float32frombits(uint32(entry >> 32))
 }
 
+// classes are the numbers of vertices in kernel 3. Hubs come first, by descending degree, then classes of falling
+// degree, and last leaves, vertices with a single tuple. In a class they are in the order of their slots.
+type classes struct {
+	numbers []uint32   // [slot] Local of each own label in kernel 3; width if isolated
+	labels  []uint32   // [Column] label + 1; 0 where a block has no vertex
+	borders [][]uint32 // [rank][numClasses+1] vertices borders[c]..borders[c+1]-1 of a rank are class c
+}
+
+const (
+	hubClass   = 0 // the class of degrees from 256 on, duplicates counted; degrees in others differ by a factor below 4
+	leafClass  = 5
+	numClasses = 6
+)
+
+func classOf(degree uint32) int {
+	if degree <= 1 {
+		return leafClass
+	}
+	return max(leafClass-(bits.Len32(degree)+1)/2, hubClass)
+}
+
+// hubsOf returns the number of hubs of a rank.
+func (c *classes) hubsOf(rank int) int { return int(c.borders[rank][hubClass+1]) }
+
+// classify numbers the own vertices, which b.slot has by descending degree in kernel 2's groups.
+func (b *weigher) classify() {
+	borders := make([]uint32, numClasses+1)
+	var own []uint32 // slots of hubs
+	degreeOf := make([]uint32, b.Partition.Share)
+	for v, slot := range b.slot {
+		degreeOf[slot] = b.degree[v]
+		c := classOf(b.degree[v])
+		if borders[c+1]++; c == hubClass {
+			own = append(own, slot)
+		}
+	}
+	for c := range numClasses {
+		borders[c+1] += borders[c]
+	}
+	slices.SortFunc(own, func(s, t uint32) int { return cmp.Or(cmp.Compare(degreeOf[t], degreeOf[s]), cmp.Compare(s, t)) })
+	slots, next := make([]uint32, len(b.slot)), slices.Clone(borders)
+	copy(slots, own)
+	for slot, d := range degreeOf {
+		if c := classOf(d); d > 0 && c != hubClass {
+			slots[next[c]] = uint32(slot)
+			next[c]++
+		}
+	}
+	b.setNumbers(b.numbers, slots)
+	for k, block := range comm.Allgather(b.column, b.labelsOf(slots, b.width)) {
+		copy(b.labels[k*b.width:], block)
+	}
+	for _, other := range comm.Allgather(b.world, borders) {
+		b.borders = append(b.borders, slices.Clone(other))
+	}
+}
+
 // weigher is the part of kernel 1 that kernel 3 needs.
 type weigher struct {
 	*builder
+	classes
 	up, down weighted
 	heads    []head
 	isHub    bitmap  // [Column]
@@ -56,8 +113,21 @@ type weigher struct {
 
 // makeLists makes the lists of rows and, in two dimensions, those of columns, from the entries of this part.
 func (b *weigher) makeLists() error {
-	rowOf, columnOf := b.rowOf, b.indexOf
-	b.each(len(columnOf), func(slot int) { columnOf[slot] = b.listedColumn(columnOf[slot]) })
+	b.numbers, b.labels = b.allocate("numbers", int(b.Partition.Share)), b.allocate("labels", b.columns)
+	if err := b.agree(b.memory.Err()); err != nil {
+		return err
+	}
+	b.classify()
+	// numbersOf returns the row or column of each slot of the ranks of a group.
+	numbersOf := func(group comm.Group) (all []uint32) {
+		for block, numbers := range comm.Allgather(group, b.numbers) {
+			for _, v := range numbers {
+				all = append(all, uint32(block*b.width)+v)
+			}
+		}
+		return all
+	}
+	rowOf, columnOf := numbersOf(b.row), numbersOf(b.column)
 	var err error
 	if b.up, err = b.group(b.rows, b.columns, func(row, column uint32) (uint32, uint32) {
 		return rowOf[row], columnOf[column]
@@ -71,7 +141,7 @@ func (b *weigher) makeLists() error {
 			return err
 		}
 	}
-	b.entries, b.rowOf, b.indexOf = nil, nil, nil
+	b.entries = nil
 	b.makeRelays()
 	b.sort(&b.up, func(row int, column uint32, w float32) float32 {
 		r := &b.relays[column]
@@ -81,7 +151,15 @@ func (b *weigher) makeLists() error {
 		return (w + r.first) * slack
 	})
 	b.sort(&b.down, func(_ int, _ uint32, w float32) float32 { return w * slack })
-	b.relays = nil
+	b.each(b.columns, func(u int) { // from here on, via is a column
+		r := &b.relays[u]
+		rank := int(r.via) / b.width
+		if i, j := b.grid.Place(rank); r.via != maxUint32 && j == b.j {
+			r.via = uint32(i*b.width + int(r.via)%b.width)
+		} else {
+			r.via = maxUint32
+		}
+	})
 	b.heads = memory.Allocate[head](b.memory, "first entries", b.rows)
 	if err := b.memory.Err(); err != nil {
 		return err
@@ -91,7 +169,7 @@ func (b *weigher) makeLists() error {
 		h.weight, h.next = graph.Infinity(), graph.Infinity()
 		if len(list) > 0 {
 			h.column, h.weight = splitEntry(list[0])
-			h.label = b.label[h.column]
+			h.label = b.labels[h.column]
 		}
 		if len(list) > 1 {
 			h.next = bounds[1]
@@ -161,7 +239,7 @@ func (b *weigher) sort(w *weighted, bound func(row int, column uint32, weight fl
 
 // relay has the relay weights of a vertex: second for the neighbor via, and first for the others.
 type relay struct {
-	via           uint32 // a number among those of all ranks
+	via           uint32 // a number among those of all ranks; in a search a column, or maxUint32 if it is none here
 	first, second float32
 }
 
@@ -203,25 +281,26 @@ func (b *weigher) makeRelays() {
 		send[m] = cut(partial, m, b.grid.C)
 	}
 	b.row.Alltoallv(send, received, nil, nil)
-	own, hubs := make([]uint32, relayWords*b.width), make(bitmap, b.width/32)
-	b.each(b.width, func(v int) { // 32 vertices have a word of hubs
+	own, ownHubs := make([]uint32, relayWords*b.width), b.hubsOf(b.world.Rank())
+	b.each(b.width, func(v int) {
 		r := none
 		for _, other := range received {
 			part := get(other[relayWords*v:])
 			r.add(part.via, part.first)
 			r.second = min(r.second, part.second)
 		}
-		if b.degree[v] >= hubDegree {
+		if v < ownHubs {
 			r.first, r.second = 0, 0
-			hubs.add(uint32(v))
 		}
 		put(own[relayWords*v:], r)
 	})
-	b.isHub, b.relays = make(bitmap, b.columns/32), make([]relay, b.columns)
+	b.isHub, b.relays = make(bitmap, b.columns/32), memory.Allocate[relay](b.memory, "relay weights", b.columns)
 	for k, words := range comm.Allgather(b.column, own) {
 		b.each(b.width, func(v int) { b.relays[k*b.width+v] = get(words[relayWords*v:]) })
 	}
-	for k, words := range comm.Allgather(b.column, hubs) {
-		copy(b.Part.words(b.isHub, k), words)
+	for k := range b.grid.R {
+		for v := range b.hubsOf(b.grid.Rank(k, b.j)) {
+			b.isHub.add(uint32(k*b.width + v))
+		}
 	}
 }

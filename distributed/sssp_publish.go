@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package distributed
+
+// publish sends distances to all ranks that know their vertices: those of the class in order and, as pairs, others that
+// have changed; or, if that is shorter, those of all vertices. It returns the least one that a pass has changed.
+func (p *paths) publish() (nearest uint32) {
+	nearest, p.changed = p.nearestFound(), p.changed[:0]
+	for k := range p.workers {
+		x := &p.workers[k]
+		p.changed = append(p.changed, x.pairs...)
+		x.pairs, x.nearest = x.pairs[:0], infinity
+	}
+	lists, _ := p.inColumn.nextOutbox()
+	from, to := p.classOf(p.world.Rank())
+	own := p.rows[p.ownRow:][:p.width]
+	message := append(append(lists[0][:0], own[from:to]...), p.changed...)
+	if len(message) >= p.width {
+		message = append(message[:0], own...)
+		for pairs := p.changed; len(pairs) > 0; pairs = pairs[2:] {
+			message[pairs[0]] = pairs[1]
+		}
+	}
+	lists[0] = message
+	p.watch.lap(&p.level.Phases[Update])
+	if p.grid.C == 1 && p.class == numClasses {
+		sums, minima := p.vote(nearest)
+		p.sendDistances(p.inColumn, message, sums, minima, p.known)
+	} else {
+		p.sendDistances(p.inColumn, message, nil, nil, p.known)
+	}
+	if p.grid.C > 1 {
+		p.sendDistances(p.owners, message, nil, nil, p.rows)
+	}
+	p.watch.lap(&p.level.Phases[Expand])
+	return nearest
+}
+
+// classOf returns the first vertex of a rank in the class and the one after the last.
+func (p *paths) classOf(rank int) (from, to uint32) {
+	if p.class == numClasses {
+		return 0, 0
+	}
+	return p.borders[rank][p.class], p.borders[rank][p.class+1]
+}
+
+// sendDistances sends a message to all ranks of a group, and stores those of all in into.
+func (p *paths) sendDistances(to *peers, message []uint32, sums, minima []int64, into []uint32) {
+	p.gather(to, message, sums, minima, &p.level.Phases[Expand])
+	p.from, p.into, p.cuts = to, into, max(piecesShare*p.team.Size()/to.Size(), 1)
+	p.do(to.Size()*p.cuts, 1, (*paths).takeDistances)
+}
+
+// takeDistances stores parts from..to-1 of the distances received. Each message has p.cuts parts.
+func (p *paths) takeDistances(_, from, to int) {
+	for k := from; k < to; k++ {
+		message, block := p.from.received[k/p.cuts], cut(p.into, k/p.cuts, p.from.Size())
+		part := k % p.cuts
+		if len(message) == p.width {
+			copy(cut(block, part, p.cuts), cut(message, part, p.cuts))
+			continue
+		}
+		rank := p.grid.Rank(k/p.cuts, p.j)
+		if p.from != p.inColumn {
+			rank = p.grid.Rank(p.i, k/p.cuts)
+		}
+		first, end := p.classOf(rank)
+		copy(cut(block[first:end], part, p.cuts), cut(message[:end-first], part, p.cuts))
+		message = message[end-first:]
+		n := len(message) / 2
+		for pairs := message[n*part/p.cuts*2 : n*(part+1)/p.cuts*2]; len(pairs) > 0; pairs = pairs[2:] {
+			block[pairs[0]] = pairs[1]
+		}
+	}
+}
