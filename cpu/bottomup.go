@@ -106,7 +106,7 @@ func (s *search) tryOthers(mine *worker, now bitmap, from int) {
 	}
 	h.translate(s.g.Label)
 	for i, label := range h.vertex[:h.found] {
-		mine.corrections.Add(label, h.parent[i])
+		mine.corrections.Add(label, graph.Vertex(h.parent[i]))
 	}
 }
 

@@ -191,7 +191,7 @@ func (s *search) correctPiece(worker, from, to int) {
 	for _, e := range order {
 		v, u := uint32(e), uint32(e>>32)
 		if int(u) >= g.Hubs || v < g.Groups[u] || v >= g.Groups[u+1] { // the template has a hub for its group
-			fix.Add(g.Label[v], g.Label[u])
+			fix.Add(g.Label[v], graph.Vertex(g.Label[u]))
 		}
 	}
 }

@@ -61,9 +61,9 @@ func (s *search) forget(worker, from, to int) {
 				s.parent[v] = graph.Unreached
 				continue
 			}
-			fix.Add(g.Label[v], parents.None)
+			fix.Add(g.Label[v], graph.Unreached)
 			for _, label := range g.LeavesOf(v) {
-				fix.Add(label, parents.None)
+				fix.Add(label, graph.Unreached)
 			}
 		}
 	}

@@ -168,10 +168,10 @@ func newSearch(g *layout.Graph, t *team.Team, m *memory.Arena, options plugins.S
 		x := &s.workers[w]
 		x.discoveries = memory.Allocate[uint64](m, "discoveries", 2*pieceSize)[:0]
 		x.queue = memory.Allocate[uint64](m, "queue of a worker", workerQueue)[:0]
-		x.corrections = parents.NewCorrections(m, g.Labels, len(g.Label))
+		x.corrections = parents.NewCorrections(m, g.Labels, len(g.Label), int64(g.Labels))
 		corrections[w] = &x.corrections
 	}
-	s.output = parents.NewOutput(t, g.Template, int64(g.Labels), corrections)
+	s.output = parents.NewOutput(t, parents.Labels{Low: g.Template}, int64(g.Labels), corrections)
 	return s, m.Err()
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/cpu/layout"
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/hubs"
 )
 
@@ -140,7 +141,7 @@ func (s *search) record(mine *worker) {
 		mine.discoveries[i] = uint64(s.g.Label[d>>32])<<32 | uint64(s.g.Label[uint32(d)])
 	}
 	for _, d := range mine.discoveries {
-		mine.corrections.Add(uint32(d>>32), uint32(d))
+		mine.corrections.Add(uint32(d>>32), graph.Vertex(uint32(d)))
 	}
 	mine.discoveries = mine.discoveries[:0]
 }

@@ -38,7 +38,7 @@ func (s *search1D) share(sums []int64, _ *graph.SwitchState, l *Level) {
 //  3. Update: owners make the unvisited ones the next frontier.
 func (s *search1D) topDownStep(l *Level) {
 	list, words := s.frontier.members()
-	s.blocks = append(s.blocks[:0], block{list, words, s.label[s.self*s.width:]})
+	s.blocks = append(s.blocks[:0], block{list, words, uint32(s.self * s.width)})
 	s.scanTopDown()
 	s.watch.lap(&l.Phases[Scan])
 	s.foldDiscovered(&l.Phases[Fold])

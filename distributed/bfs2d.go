@@ -32,8 +32,8 @@ import "github.com/tepsbench/teps/graph"
 //   - visited is exact for the rank's own vertices. For other rows it holds those that this rank has sent, or has
 //     received from their owners. So a rank sends a vertex to its owner at most once (Bisson et al., section 5).
 //   - frontier holds the own vertices that were first visited in the last level.
-//   - The predecessor of a row that this rank discovered has the label parent[v]-1 if the row is in corrected.
-//     Otherwise it is the one in the template or, if another rank owns the row, the row's first column.
+//   - The predecessor of a row that this rank discovered is column parent[v] if the row is in corrected. Otherwise it
+//     is the one in the template or, if another rank owns the row, the row's first column.
 //   - finder, block m, holds the own vertices that rank m of the grid row discovered and this rank did not. The blocks
 //     are disjoint, unless fold=prefix (prefix.go).
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
@@ -69,7 +69,7 @@ func (s *search2D) topDownStep(l *Level) {
 			message = nil // discoverCandidates has discovered the neighbors of the own frontier
 		}
 		list, words := s.form.decode(message, s.width/32)
-		s.blocks = append(s.blocks, block{list, words, s.label[i*s.width:]})
+		s.blocks = append(s.blocks, block{list, words, uint32(i * s.width)})
 	}
 	s.scanTopDown()
 	s.watch.lap(&l.Phases[Scan])

@@ -135,6 +135,6 @@ func (s *Rank) scanRows(x *worker, n, found int) {
 	}
 	for k, v := range x.found[:found] {
 		corrected[v>>5] |= 1 << (v & 31)
-		parent[v] = s.label[x.column[k]]
+		parent[v] = x.column[k]
 	}
 }

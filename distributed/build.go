@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
@@ -34,12 +35,15 @@ type builder struct {
 	in         plugins.Input // this rank's slice of the tuples and weights
 	buckets    int           // that each rank's row slots are divided into
 	shift      int           // the bucket of a slot is slot>>shift
+	slotBits   int           // of the largest slot
 	entryWords int           // of an entry
 	entries    [][]uint32    // of this part, from each rank: see route
-	count      []uint32      // [row slot] entries
-	rowOf      []uint32      // [row slot] its row
-	indexOf    []uint32      // [column slot] its list index
-	hubLabel   []uint32      // label + 1 of each hub, in grids of several columns
+	rowPlaces  [][]uint32    // the ranked vertices of each block of rows, and of columns
+	places     [][]uint32
+	count      []uint32       // [row place] entries
+	rowOf      []uint32       // [row place] its row
+	indexOf    []uint32       // [column place] its list index
+	hubLabel   parents.Labels // of each hub, in grids of several columns
 }
 
 // NewRank is kernel 1. All ranks of world call it, each with the teams of its process and its slice of the tuples and
@@ -67,7 +71,8 @@ func NewRank(
 		run  func() error
 	}
 	phases := []phase{
-		{"measure", b.measure}, {"route", b.route}, {"order", b.order}, {"lists", b.makeLists}, {"", allocate},
+		{"measure", b.measure}, {"route", b.route}, {"number", b.findPlaces}, {"order", b.order}, {"lists", b.makeLists},
+		{"", allocate},
 	}
 	if in.ShortestPaths {
 		w := &weigher{builder: b}
@@ -108,32 +113,37 @@ func (b *builder) agree(err error) error {
 	return err
 }
 
-func (b *builder) largest(number uint32) uint32 {
-	minimum := []int64{-int64(number)}
+func (b *builder) largest(number int64) int64 {
+	minimum := []int64{-number}
 	b.world.Alltoallv(nil, nil, nil, minimum)
-	return uint32(-minimum[0])
+	return -minimum[0]
 }
 
 // measure finds the largest label and assigns the labels to ranks.
 func (b *builder) measure() error {
-	errs, labels := make([]error, b.team.Size()), make([]uint32, b.team.Size())
+	labels := make([]int64, b.team.Size())
 	b.team.Split(len(b.in.Tuples), 1, func(worker, from, to int) {
-		largest := uint32(0)
-		for k, e := range b.in.Tuples[from:to] {
-			u, v, narrow := e.Ends32()
-			if !narrow || max(u, v) >= maxUint32-1 {
-				errs[worker] = fmt.Errorf("tuple %d is %v; labels must be below %d, relabel the vertices: %w",
-					b.in.First+int64(from+k), e, uint32(maxUint32-1), plugins.ErrTuples)
-				break
-			}
-			largest = max(largest, u+1, v+1)
+		largest := graph.Vertex(-1)
+		for _, e := range b.in.Tuples[from:to] {
+			u, v := e.Ends()
+			largest = max(largest, u, v)
 		}
-		labels[worker] = largest
+		labels[worker] = int64(largest) + 1
 	})
-	b.Partition = NewPartition(int64(b.largest(slices.Max(labels))), b.world.Size(), b.Modulo)
+	b.Partition = NewPartition(b.largest(slices.Max(labels)), b.world.Size(), b.Modulo)
 	b.column = b.world.Split(b.j, b.i)
 	b.row = b.world.Split(b.i, b.j)
-	return FirstError(errs)
+	p := &b.Partition
+	if p.Labels > maxUint32 && b.in.ShortestPaths {
+		return fmt.Errorf("kernel 3 takes labels below %d, and there are %d: relabel the vertices: %w", int64(maxUint32),
+			p.Labels, plugins.ErrTuples)
+	}
+	buckets := int64(min(max(maxMessages/p.Ranks, 1), maxBuckets))
+	b.slotBits, b.shift = bits.Len64(uint64(p.Share-1)), max(bits.Len64(uint64((p.Share-1)/buckets)), 5)
+	if p.Share > maxUint32 || b.shift+b.slotBits+bits.Len(uint(b.grid.R-1)) > 64 {
+		return fmt.Errorf("%d labels on each rank: use more ranks, or relabel the vertices: %w", p.Share, plugins.ErrTuples)
+	}
+	return nil
 }
 
 const (
@@ -142,43 +152,49 @@ const (
 )
 
 // route sends the two entries of every tuple, one from each end to the other, to the ranks that store them. A message
-// begins with the number of words for each bucket of row slots. Then come the entries by bucket: a row slot, a column
-// slot and, for kernel 3, the weight. The workers of the receiver share out buckets.
+// begins with the number of words for each bucket of row slots. Then come the entries by bucket, two words each: from
+// the lowest bit on the row slot in the bucket, the column slot, and its block. For kernel 3 the weight follows. The
+// workers of the receiver share out buckets.
 func (b *builder) route() error {
-	ranks, share := b.world.Size(), uint32(b.Partition.Share)
-	b.shift = bits.Len32((share - 1) / uint32(min(max(maxMessages/ranks, 1), maxBuckets)))
-	perBlock := (share-1)>>b.shift + 1
+	ranks := b.world.Size()
+	perBlock := uint32((b.Partition.Share-1)>>b.shift + 1)
 	b.buckets = b.grid.C * int(perBlock)
 	// The position in the grid of the vertices of each owner.
-	type place struct{ row, firstOfColumn, rowBase, columnBase, firstBucket uint32 }
+	type place struct {
+		row, firstOfColumn, firstBucket uint32
+		block                           uint64
+	}
 	places := make([]place, ranks)
 	for q := range places {
 		i, j := b.grid.Place(q)
-		places[q] = place{uint32(i), uint32(b.grid.Rank(0, j)), uint32(j) * share, uint32(i) * share, uint32(j) * perBlock}
+		places[q] = place{uint32(i), uint32(b.grid.Rank(0, j)), uint32(j) * perBlock, uint64(i) << b.slotBits}
 	}
 	// Two passes: the workers count their entries for each rank and bucket, and then know where to write them.
 	next := make([][]int, b.team.Size()) // [worker][rank*buckets+bucket]
-	each := func(worker int, do func(to, bucket, row, column uint32, tuple int)) {
+	each := func(worker int, do func(to, bucket uint32, entry uint64, tuple int)) {
+		inBucket := uint32(1)<<b.shift - 1
 		from, to := b.team.Share(worker, len(b.in.Tuples), 1)
 		for k, e := range b.in.Tuples[from:to] {
 			if k&(1<<16-1) == 0 && b.ctx.Err() != nil {
 				break // agree notifies the other ranks
 			}
-			u, v, _ := e.Ends32()
+			u, v := e.Ends()
 			if u == v {
 				continue
 			}
-			ownerU, slotU := b.Partition.Owner(Label(u))
-			ownerV, slotV := b.Partition.Owner(Label(v))
+			ownerU, slotU := b.Partition.Owner(u)
+			ownerV, slotV := b.Partition.Owner(v)
 			pu, pv := &places[ownerU], &places[ownerV]
 			// From u to v, and back.
-			do(pu.firstOfColumn+pv.row, pv.firstBucket+slotV>>b.shift, pv.rowBase+slotV, pu.columnBase+slotU, from+k)
-			do(pv.firstOfColumn+pu.row, pu.firstBucket+slotU>>b.shift, pu.rowBase+slotU, pv.columnBase+slotV, from+k)
+			do(pu.firstOfColumn+pv.row, pv.firstBucket+slotV>>b.shift,
+				(pu.block|uint64(slotU))<<b.shift|uint64(slotV&inBucket), from+k)
+			do(pv.firstOfColumn+pu.row, pu.firstBucket+slotU>>b.shift,
+				(pv.block|uint64(slotV))<<b.shift|uint64(slotU&inBucket), from+k)
 		}
 	}
 	b.team.Run(func(worker int) {
 		own := make([]int, ranks*b.buckets)
-		each(worker, func(to, bucket, _, _ uint32, _ int) { own[int(to)*b.buckets+int(bucket)] += b.entryWords })
+		each(worker, func(to, bucket uint32, _ uint64, _ int) { own[int(to)*b.buckets+int(bucket)] += b.entryWords })
 		next[worker] = own
 	})
 	send := make([][]uint32, ranks)
@@ -201,12 +217,12 @@ func (b *builder) route() error {
 	}
 	b.team.Run(func(worker int) {
 		own := next[worker]
-		each(worker, func(to, bucket, row, column uint32, tuple int) {
+		each(worker, func(to, bucket uint32, entry uint64, tuple int) {
 			message, at := send[to], &own[int(to)*b.buckets+int(bucket)]
 			if *at+b.entryWords > len(message) { // ctx has ended during the first pass
 				return
 			}
-			if message[*at], message[*at+1] = row, column; b.entryWords > 2 {
+			if message[*at], message[*at+1] = uint32(entry), uint32(entry>>32); b.entryWords > 2 {
 				message[*at+2] = math.Float32bits(b.in.Weights[tuple] + 0) // -0 becomes 0
 			}
 			*at += b.entryWords
@@ -222,18 +238,12 @@ func (b *builder) route() error {
 	if total >= maxUint32 {
 		return tooManyEntries(total)
 	}
-	b.count = make([]uint32, b.grid.C*int(share))
-	b.eachBucket(func(_ int, entries []uint32) {
-		for k := 0; k < len(entries); k += b.entryWords {
-			b.count[entries[k]]++
-		}
-	})
 	return nil
 }
 
 // eachBucket calls do for the entries of every bucket from every rank, until ctx ends. One worker gets all entries of a
 // row slot.
-func (b *builder) eachBucket(do func(worker int, entries []uint32)) {
+func (b *builder) eachBucket(do func(worker int, bucket entryBucket)) {
 	begin := make([][]uint32, len(b.entries)) // [rank][bucket] where the bucket begins in the message
 	for k, message := range b.entries {
 		at := uint32(b.buckets)
@@ -242,13 +252,16 @@ func (b *builder) eachBucket(do func(worker int, entries []uint32)) {
 			at += words
 		}
 	}
+	perBlock := b.buckets / b.grid.C
 	b.team.Pieces(b.buckets, 1, func(worker, from, to int) {
-		for bucket := from; bucket < to; bucket++ {
-			for k, message := range b.entries {
+		for k := from; k < to; k++ {
+			bucket := entryBucket{builder: b, block: k / perBlock, first: uint32(k%perBlock) << b.shift}
+			for rank, message := range b.entries {
 				if b.ctx.Err() != nil {
 					return
 				}
-				do(worker, message[begin[k][bucket]:][:message[bucket]])
+				bucket.entries = message[begin[rank][k]:][:message[k]]
+				do(worker, bucket)
 			}
 		}
 	})
@@ -258,37 +271,35 @@ func (b *builder) eachBucket(do func(worker int, entries []uint32)) {
 func (b *builder) order() error {
 	degree := b.combine(b.count, func(a, b uint32) uint32 { return a + b })
 	sorted := b.byDescendingDegree(degree)
-	b.width = (int(b.largest(uint32(len(sorted)))) + 31) &^ 31
-	b.rows, b.columns = b.grid.C*b.width, b.grid.R*b.width
-	if numbers := int64(b.width) * int64(b.world.Size()); numbers >= maxUint32 {
-		return fmt.Errorf("%d vertex numbers, want fewer than %d; use a smaller scale: %w",
-			numbers, uint32(maxUint32), plugins.ErrTuples)
-	}
 	sorted = b.groupByHub(sorted)
-	blocks := comm.Allgather(b.column, b.labelsOf(sorted, b.width))
-	b.number, b.slot = b.allocate("numbers", int(b.Partition.Share)), b.allocate("slots", len(sorted))
-	b.degree, b.label = b.allocate("degrees", b.width), b.allocate("labels", b.columns)
-	if err := b.memory.Err(); err != nil {
-		return err
+	b.number, b.slot = b.allocate("numbers", b.width), b.allocate("slots", len(sorted))
+	b.degree = b.allocate("degrees", b.width)
+	b.label = parents.NewLabels(b.memory, "labels", b.columns, b.Partition.Labels)
+	err := b.memory.Err()
+	if err == nil {
+		b.setNumbers(b.number, sorted)
+		slots := b.present.members()
+		b.vertices = len(sorted)
+		b.each(len(sorted), func(v int) { b.slot[v], b.degree[v] = slots[sorted[v]], degree[sorted[v]] })
 	}
-	for k, block := range blocks {
-		copy(b.label[k*b.width:], block)
+	for i, slots := range comm.Allgather(b.column, b.slot) {
+		if err == nil {
+			b.setLabels(b.label.Part(i*b.width, (i+1)*b.width), b.grid.Rank(i, b.j), slots)
+		}
 	}
-	b.setNumbers(b.number, sorted)
-	b.vertices = copy(b.slot, sorted)
-	b.each(len(sorted), func(v int) { b.degree[v] = degree[sorted[v]] })
-	return nil
+	return err
 }
 
-// labelsOf returns the labels + 1 of own slots, and zeros up to a length.
-func (b *builder) labelsOf(slots []uint32, length int) []uint32 {
-	labels := make([]uint32, length)
-	_, first, stride := b.Partition.Slots(b.world.Rank())
-	b.each(len(slots), func(v int) { labels[v] = uint32(first+int64(slots[v])*stride) + 1 })
-	return labels
+// setLabels sets labels to those of slots of a rank, and to graph.Unreached behind them.
+func (b *builder) setLabels(labels parents.Labels, rank int, slots []uint32) {
+	b.each(len(labels.Low), func(v int) {
+		if labels.Set(uint32(v), graph.Unreached); v < len(slots) {
+			labels.Set(uint32(v), b.Partition.Label(rank, slots[v]))
+		}
+	})
 }
 
-// combine sends numbers of row slots to their owners, and combines those of the rank's own slots.
+// combine sends numbers of rows to their owners, and combines those of the rank's own.
 func (b *builder) combine(numbers []uint32, of func(a, b uint32) uint32) (own []uint32) {
 	send, received := make([][]uint32, b.grid.C), make([][]uint32, b.grid.C)
 	for m := range send {
@@ -302,7 +313,7 @@ func (b *builder) combine(numbers []uint32, of func(a, b uint32) uint32) (own []
 	return own
 }
 
-// setNumbers fills number, the Local of each slot, for own vertices in the order of sorted.
+// setNumbers fills number, the Local of each place, for own vertices in the order of sorted.
 func (b *builder) setNumbers(number, sorted []uint32) {
 	for slot := range number {
 		number[slot] = uint32(b.width)
@@ -319,13 +330,11 @@ func (b *builder) makeColumns() error {
 	for k := range b.entry {
 		b.entry[k] = b.allocate("columns", b.rows)
 	}
-	b.template = b.allocate("output template", int(b.Partition.Share))
+	b.template = parents.NewLabels(b.memory, "output template", int(b.Partition.Share), b.Partition.Labels)
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
-	for slot := range b.template {
-		b.template[slot] = parents.None
-	}
+	b.setLabels(b.template, 0, nil)
 	b.each(b.rows, func(v int) { // 32 rows have a word of more
 		list := b.up.of(v)
 		for k := range min(len(list), numColumns+1) {
@@ -337,19 +346,18 @@ func (b *builder) makeColumns() error {
 	})
 	b.each(len(b.slot), func(v int) {
 		if list := b.up.of(b.j*b.width + v); len(list) > 0 {
-			b.template[b.slot[v]] = b.label[list[0]] - 1
+			b.template.Set(b.slot[v], b.label.At(list[0]))
 		}
 	})
 	b.markGrouped()
 	return nil
 }
 
-// listIndexes returns the list index of every column slot, if all ranks number their vertices like this one.
+// listIndexes returns the list index of every column place, if all ranks number their vertices like this one.
 func (b *builder) listIndexes(number []uint32) []uint32 {
-	share := int(b.Partition.Share)
-	index := make([]uint32, b.grid.R*share)
+	index := make([]uint32, b.columns)
 	for block, numbers := range comm.Allgather(b.column, number) {
-		b.each(share, func(slot int) { index[block*share+slot] = b.listOf(block, numbers[slot]) })
+		b.each(b.width, func(place int) { index[block*b.width+place] = b.listOf(block, numbers[place]) })
 	}
 	return index
 }

@@ -41,7 +41,6 @@ func Describe(name, summary string, defaultRanks int) plugins.Description {
 		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),
 		Memory:  memoryBound(Grid{defaultRanks, 1}, 1),
-		Limits:  plugins.Limits{Vertices: maxUint32 - 1},
 
 		ShortestPaths: true, PathMemory: pathMemory(Grid{defaultRanks, 1}, 1),
 	}
@@ -59,7 +58,7 @@ type Construction struct {
 // Combine combines the results of kernel 1 on all ranks. kind describes a rank.
 func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
 	built := plugins.Built{
-		Vertices: ranks[0].Labels, VertexBits: 32, Details: c.details(kind),
+		Vertices: ranks[0].Labels, VertexBits: graph.VertexBits, Details: c.details(kind),
 		Tuning: "alpha and beta are fixed defaults or set by the user before kernel 1",
 	}
 	var entries int64

@@ -127,6 +127,32 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 	}
 }
 
+// Labels above the border of 32 bits, which the build tag border20 moves to 2^20, have two halves in blocks of labels,
+// in messages of predecessors, in the output's template and in its corrections.
+func TestLabelsOnBothSidesOfTheBorder(t *testing.T) {
+	const scale, labels = 9, 1 << 21
+	tuples := slices.Clone(kronecker(t, scale, 16))
+	for k, e := range tuples {
+		u, v := e.Ends()
+		tuples[k] = graph.MakeEdge(u*(labels/(1<<scale)), v*(labels/(1<<scale))+3*(u&1)*(v&1))
+	}
+	truth := truthOf(t, tuples, 21)
+	for _, text := range []string{
+		"ranks=4", "ranks=3:owner=modulo:messages=lists", "ranks=6:partition=2d:threads=2:owner=modulo",
+		"ranks=6:partition=2d:rows=2:fold=prefix:owner=modulo:direction=topdown", "ranks=5:partition=1d-source",
+		"ranks=4:partition=2d:direction=bottomup",
+	} {
+		e := open(t, tuples, optionsOf(text))
+		u, v := tuples[len(tuples)-1].Ends()
+		for _, root := range []graph.Vertex{u, v} {
+			if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
+				t.Errorf("%s, root %d: %v", text, root, err)
+			}
+		}
+		e.Close()
+	}
+}
+
 // With many ranks and few labels, the last ranks own none.
 func TestRanksWithoutLabels(t *testing.T) {
 	for _, c := range []struct{ scale, ranks int }{{1, 4}, {2, 16}, {6, 60}, {9, 48}} {

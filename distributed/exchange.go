@@ -4,8 +4,10 @@ package distributed
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/parents"
 )
 
 // The exchanges of a search. Partitions differ in the ranks that take part.
@@ -59,7 +61,7 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 				if row := u - first; row < width {
 					s.looked++
 					if !s.visited.has(row) {
-						s.candidates = append(s.candidates, candidate{row, s.label[first+v]})
+						s.candidates = append(s.candidates, candidate{row, first + v})
 					}
 					continue
 				}
@@ -230,8 +232,8 @@ func (s *Rank) fetchPredecessors(m *Measure) {
 	for k, message := range received {
 		if k != s.self {
 			list, words := s.form.decode(message, s.width/32)
-			lists[k] = s.appendMembers(append(lists[k][:0], list...), words)
-			s.findPredecessors(lists[k], k)
+			s.asked = s.appendMembers(append(s.asked[:0], list...), words)
+			lists[k] = s.appendPredecessors(lists[k][:0], s.asked, k)
 			send[k] = lists[k]
 		}
 	}
@@ -243,25 +245,47 @@ func (s *Rank) fetchPredecessors(m *Measure) {
 	}
 }
 
-// findPredecessors replaces vertices of a block of rows, which this rank has discovered, by their parents' labels + 1.
-func (s *Rank) findPredecessors(vertices []uint32, block int) {
-	s.team.Pieces(len(vertices), manyWords, func(_, from, to int) {
+// appendPredecessors appends the labels of the parents of vertices of a block of rows, which this rank has discovered:
+// the low halves and, behind all of them, the high halves if labels have any.
+func (s *Rank) appendPredecessors(list, vertices []uint32, block int) []uint32 {
+	n, length := len(vertices), len(list)
+	list = slices.Grow(list, 2*n)[:length+n*labelWords(&s.label)]
+	own := list[length:]
+	s.team.Pieces(n, manyWords, func(_, from, to int) {
 		for k, v := range vertices[from:to] {
-			if row := uint32(block*s.width) + v; s.corrected.has(row) {
-				vertices[from+k] = s.parent[row]
-			} else { // in two dimensions; in one, rows of others are found through lists of the frontier
-				vertices[from+k] = s.label[s.entry[0][row]]
+			row := uint32(block*s.width) + v
+			column := s.parent[row]
+			if !s.corrected.has(row) { // in two dimensions; in one, rows of others are found through lists of the frontier
+				column = s.entry[0][row]
+			}
+			own[from+k] = s.label.Low[column]
+			if s.label.High != nil {
+				own[n+from+k] = uint32(s.label.High[column])
 			}
 		}
 	})
+	return list
 }
 
-// takePredecessors takes the parents of own vertices.
+func labelWords(l *parents.Labels) int {
+	if l.High != nil {
+		return 2
+	}
+	return 1
+}
+
+// takePredecessors takes the parents of own vertices, which are corrections of the template.
 func (s *Rank) takePredecessors(vertices, labels []uint32) {
-	parent := s.parent[s.self*s.width:]
-	s.team.Pieces(len(vertices), manyWords, func(_, from, to int) {
+	corrected, n := s.words(s.corrected, s.self), len(vertices)
+	s.team.Pieces(n, manyWords, func(worker, from, to int) {
+		fix := &s.workers[worker].corrections
 		for k, v := range vertices[from:to] {
-			parent[v] = labels[from+k]
+			atomic.AndUint32(&corrected[v>>5], ^(1 << (v & 31)))
+			label := parents.ToVertex(labels[from+k])
+			if s.label.High != nil {
+				label = parents.Join(labels[from+k], uint16(labels[n+from+k]))
+			}
+			fix.Add(s.slot[v], label)
 		}
 	})
 }

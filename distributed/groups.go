@@ -8,6 +8,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/internal/hubs"
+	"github.com/tepsbench/teps/internal/parents"
 )
 
 // Groups (package hubs).
@@ -36,19 +37,19 @@ func (p *Part) hubsPerRank() int { return min(max(p.width/(hubShare*p.grid.Ranks
 // hubAt returns the first hub of word w of a rank's hubs, in the order of all hubs: 32 of every rank in turn.
 func (p *Part) hubAt(rank, w int) int { return (w*p.grid.Ranks() + rank) << 5 }
 
-// groupByHub orders the slots of the rank's own vertices, which come by descending degree, and sets the groups.
-func (b *builder) groupByHub(slots []uint32) []uint32 {
+// groupByHub orders the rank's own vertices, which come by descending degree, and sets the groups.
+func (b *builder) groupByHub(places []uint32) []uint32 {
 	own := b.hubsPerRank()
 	hubs := own * b.grid.Ranks()
 	if b.grid.C > 1 && hubs > b.width {
-		return slots // groups of less than a vertex each, in C blocks, are not worth their memory
+		return places // groups of less than a vertex each, in C blocks, are not worth their memory
 	}
-	byDegree := make([]uint32, b.Partition.Share) // others read it until the next exchange
-	b.setNumbers(byDegree, slots)
+	byDegree := make([]uint32, b.width) // others read it until the next exchange
+	b.setNumbers(byDegree, places)
 	first := b.firstHubs(byDegree)
-	own = min(own, len(slots))
-	group := func(slot uint32) uint32 { return first[slot] }
-	sorted := append(slots[:own:own], b.sortByKey(slices.Clone(slots[own:]), uint32(hubs), group)...)
+	own = min(own, len(places))
+	group := func(place uint32) uint32 { return first[place] }
+	sorted := append(places[:own:own], b.sortByKey(slices.Clone(places[own:]), uint32(hubs), group)...)
 
 	begin, v := make([]uint32, hubs+1), own
 	for h := range begin {
@@ -68,30 +69,35 @@ func (b *builder) groupByHub(slots []uint32) []uint32 {
 	return sorted
 }
 
-// shareHubLabels sets hubLabel. slots are those of the own hubs.
-func (b *builder) shareHubLabels(slots []uint32) {
-	own := b.hubsPerRank()
-	all := comm.Allgather(b.world, b.labelsOf(slots, own))
-	b.hubLabel = make([]uint32, own*len(all))
-	for rank, labels := range all {
-		for w := range own / 32 {
-			copy(b.hubLabel[b.hubAt(rank, w):], labels[w<<5:][:32])
+// shareHubLabels sets hubLabel. places are those of the own hubs.
+func (b *builder) shareHubLabels(places []uint32) {
+	slots := b.present.members()
+	own := make([]uint32, len(places))
+	for v, place := range places {
+		own[v] = slots[place]
+	}
+	hubs := b.hubsPerRank() * b.grid.Ranks()
+	b.hubLabel = parents.NewLabels(b.memory, "hubs", hubs, b.Partition.Labels)
+	for rank, slots := range comm.Allgather(b.world, own) {
+		for v, slot := range slots {
+			b.hubLabel.Set(uint32(b.hubAt(rank, v>>5)|v&31), b.Partition.Label(rank, slot))
 		}
 	}
 }
 
-// firstHubs returns the first hub among the neighbors of each own slot, or the number of hubs, if number is that of
-// every slot.
+// firstHubs returns the first hub among the neighbors of each own place, or the number of hubs, if number is that of
+// every place.
 func (b *builder) firstHubs(number []uint32) []uint32 {
 	index, own := b.listIndexes(number), b.hubsPerRank()
 	none := uint32(own * b.grid.Ranks())
 	first := slices.Repeat([]uint32{none}, len(b.count))
-	b.eachBucket(func(_ int, entries []uint32) {
-		for k := 0; k < len(entries); k += b.entryWords {
-			if list := index[entries[k+1]]; int(list) < own*b.grid.R {
+	b.eachBucket(func(_ int, bucket entryBucket) {
+		for k := 0; k < len(bucket.entries); k += b.entryWords {
+			row, column := bucket.ends(k)
+			if list := index[column]; int(list) < own*b.grid.R {
 				rank := b.grid.Rank(int(list>>5)%b.grid.R, b.j)
 				hub := uint32(b.hubAt(rank, int(list>>5)/b.grid.R)) | list&31
-				first[entries[k]] = min(first[entries[k]], hub)
+				first[row] = min(first[row], hub)
 			}
 		}
 	})
@@ -115,7 +121,7 @@ func (b *builder) markGrouped() {
 			} else if block == b.j {
 				hubs.AddRange(b.remote, block*b.width+from, block*b.width+to)
 				for _, slot := range b.slot[from:to] {
-					b.template[slot] = b.hubLabel[h] - 1
+					b.template.Set(slot, b.hubLabel.At(uint32(h)))
 				}
 			}
 		}

@@ -16,16 +16,15 @@ import (
 // makeLists makes the lists of a part from its entries, which come in any order: those of rows, and their transpose.
 // Columns are list indexes until both are made, so that lists of rows come out sorted, hubs first.
 func (b *builder) makeLists() error {
-	share := int(b.Partition.Share)
 	counts := make([]uint32, b.rows) // entries of each row
-	b.rowOf = make([]uint32, b.grid.C*share)
+	b.rowOf = make([]uint32, b.rows)
 	for m, numbers := range comm.Allgather(b.row, b.number) {
-		b.each(share, func(slot int) { b.rowOf[m*share+slot] = uint32(m*b.width) + numbers[slot] })
+		b.each(b.width, func(place int) { b.rowOf[m*b.width+place] = uint32(m*b.width) + numbers[place] })
 	}
 	b.indexOf = b.listIndexes(b.number)
-	b.each(len(b.rowOf), func(slot int) { // isolated vertices have no entries and no row
-		if n := b.count[slot]; n != 0 {
-			counts[b.rowOf[slot]] = n
+	b.each(len(b.rowOf), func(place int) { // places behind the last vertex have no entries and no row
+		if n := b.count[place]; n != 0 {
+			counts[b.rowOf[place]] = n
 		}
 	})
 	if err := b.listRows(counts); err != nil {
@@ -70,20 +69,20 @@ func (b *builder) listRows(counts []uint32) error {
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
-	b.eachBucket(func(worker int, entries []uint32) {
+	b.eachBucket(func(worker int, bucket entryBucket) {
 		var translated [entriesBatch]uint64
-		for part := range slices.Chunk(entries, b.entryWords*entriesBatch) {
-			n := len(part) / b.entryWords
+		for bucket.entries = range slices.Chunk(bucket.entries, b.entryWords*entriesBatch) {
+			n := len(bucket.entries) / b.entryWords
 			for k := range n {
-				row, index := b.rowOf[part[b.entryWords*k]], b.indexOf[part[b.entryWords*k+1]]
-				translated[k&(entriesBatch-1)] = uint64(row)<<32 | uint64(index)
+				row, column := bucket.ends(b.entryWords * k)
+				translated[k&(entriesBatch-1)] = uint64(b.rowOf[row])<<32 | uint64(b.indexOf[column])
 			}
 			matrix.Writer(worker).Put(translated[:n])
 		}
 	})
 	b.count, b.rowOf, b.indexOf = nil, nil, nil
 	if !b.in.ShortestPaths {
-		b.entries = nil
+		b.entries, b.rowPlaces, b.places = nil, nil, nil
 	}
 	b.up.at, b.up.targets = matrix.Lists(b.stopped)
 	return b.ctx.Err()
@@ -171,15 +170,15 @@ func (b *builder) cutLists(n int, of []uint16) {
 	})
 }
 
-// byDescendingDegree returns the slots with nonzero degree by descending degree and then ascending slot.
+// byDescendingDegree returns the places with nonzero degree by descending degree and then ascending place.
 func (b *builder) byDescendingDegree(degree []uint32) []uint32 {
-	largest, slots := slices.Max(degree), make([]uint32, 0, len(degree))
-	for slot, d := range degree {
-		if d != 0 {
-			slots = append(slots, uint32(slot))
+	largest, places := uint32(0), make([]uint32, 0, len(degree))
+	for place, d := range degree {
+		if largest = max(largest, d); d != 0 {
+			places = append(places, uint32(place))
 		}
 	}
-	return b.sortByKey(slots, largest, func(slot uint32) uint32 { return largest - degree[slot] })
+	return b.sortByKey(places, largest, func(place uint32) uint32 { return largest - degree[place] })
 }
 
 // sortByKey sorts numbers by ascending key. It is stable.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
 )
 
@@ -43,11 +42,12 @@ func (s *Rank) writeParents(root graph.Vertex) {
 	if s.words(s.visited, s.self).count()*fewReached < s.vertices {
 		s.output.Erase()
 		s.do(s.width/32, wordsPiece, (*Rank).writeReached)
+		s.output.Correct()
 	} else {
 		s.do(s.width/32, wordsPiece, (*Rank).correct)
 		s.output.Write()
 	}
-	if owner, slot := s.Partition.Owner(Label(root)); owner == s.world.Rank() {
+	if owner, slot := s.Partition.Owner(root); owner == s.world.Rank() {
 		s.output.Set(int(slot), root)
 	}
 	s.output.End()
@@ -55,21 +55,22 @@ func (s *Rank) writeParents(root graph.Vertex) {
 	s.record.Elapsed = s.watch.last.Sub(s.watch.started)
 }
 
-// correct records the parents of the own vertices in words from..to-1 for which the template is wrong.
+// correct records the parents of the own vertices in words from..to-1 for which the template is wrong. Those that other
+// ranks have found are recorded already.
 func (s *Rank) correct(worker, from, to int) {
 	fix, visited, corrected := &s.workers[worker].corrections, s.words(s.visited, s.self), s.words(s.corrected, s.self)
 	parent := s.parent[s.self*s.width:]
 	for w := from; w < to; w++ {
 		for word := visited[w] & corrected[w]; word != 0; word &= word - 1 {
 			v := w<<5 + bits.TrailingZeros32(word)
-			fix.Add(s.slot[v], parent[v]-1)
+			fix.Add(s.slot[v], s.label.At(parent[v]))
 		}
 		for word := ^visited[w]; word != 0; word &= word - 1 {
 			v := w<<5 + bits.TrailingZeros32(word)
 			if v >= s.vertices {
 				break
 			}
-			fix.Add(s.slot[v], parents.None)
+			fix.Add(s.slot[v], graph.Unreached)
 		}
 	}
 }
@@ -81,11 +82,11 @@ func (s *Rank) writeReached(_, from, to int) {
 		for word := visited[w]; word != 0; word &= word - 1 {
 			k := bits.TrailingZeros32(word)
 			v := w<<5 + k
-			label := s.template[s.slot[v]]
+			label := s.template.At(s.slot[v])
 			if corrected[w]>>k&1 != 0 {
-				label = s.parent[s.self*s.width+v] - 1
+				label = s.label.At(s.parent[s.self*s.width+v])
 			}
-			s.output.Set(int(s.slot[v]), graph.Vertex(label))
+			s.output.Set(int(s.slot[v]), label)
 		}
 	}
 }

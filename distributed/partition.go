@@ -2,13 +2,18 @@
 
 package distributed
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/parents"
+)
 
 // The distribution of labels and of the adjacency matrix over ranks.
 //
-// Labels are distributed over ranks in consecutive blocks or cyclically (Partition). Every rank numbers the vertices
-// that it owns from 0 by descending degree, without isolated ones. All blocks of numbers get the width of the largest,
-// rounded up to a multiple of 32: no word of a bitmap belongs to two blocks.
+// Labels have 48 bits. They are distributed over ranks in consecutive blocks or cyclically (Partition). Every rank
+// numbers the vertices that it owns from 0 by descending degree, without isolated ones. All blocks of numbers get the
+// width of the largest, rounded up to a multiple of 32: no word of a bitmap belongs to two blocks.
 //
 // In two dimensions the ranks form a grid of R rows and C columns. Rank j*R+i is in row i and column j. The grid
 // covers the adjacency matrix once from left to right and C times from top to bottom, as in Bisson, Bernaschi,
@@ -35,19 +40,17 @@ import "math/bits"
 // One dimension is the grid of P rows and one column: the rows of a rank are the vertices it owns, and its columns are
 // all vertices.
 
-// Label is the global number of a vertex, as in the tuples.
-//
-// In a part, vertices are plain numbers of these spaces:
+// Inside a part, vertices have 32-bit numbers of these spaces:
 //
 //	slot        of a label at its owner, 0 <= slot < Share
+//	place       of a slot among those of its owner that are not isolated
 //	Local       number of a vertex at its owner, 0 <= Local < width
 //	Row         of the part: block*width + Local, blocks in the order of the ranks of its grid row
 //	Column      of the part: block*width + Local, blocks in the order of the ranks of its grid column
 //	list index  position of a column's list among those of all columns of the part (Part.listOf)
-type Label uint32
 
 // maxUint32 bounds everything that is counted or numbered in 32 bits.
-const maxUint32 = 1<<32 - 1
+const maxUint32 = parents.MaxLow
 
 // Grid is R rows and C columns of ranks.
 type Grid struct{ R, C int }
@@ -76,7 +79,7 @@ type Partition struct {
 	Modulo bool  // cyclic, label mod Ranks; otherwise in blocks of Share
 	Share  int64 // largest number of labels of a rank
 
-	divisor uint64 // label/Share (Modulo: label/Ranks) is the upper word of label*divisor for 32-bit labels
+	divisor uint64 // label/Share (Modulo: label/Ranks) is the upper word of label*divisor; of large labels perhaps one less
 }
 
 // NewPartition distributes labels over ranks.
@@ -94,15 +97,30 @@ func NewPartition(labels int64, ranks int, modulo bool) Partition {
 }
 
 // Owner returns the rank that owns a label and the label's slot at that rank, 0 <= slot < Share.
-func (p *Partition) Owner(l Label) (rank int, slot uint32) {
-	quotient := uint64(l)
+func (p *Partition) Owner(label graph.Vertex) (rank int, slot uint32) {
+	quotient, by := uint64(label), p.Share
+	if p.Modulo {
+		by = int64(p.Ranks)
+	}
 	if p.divisor != 0 {
-		quotient, _ = bits.Mul64(uint64(l), p.divisor)
+		quotient, _ = bits.Mul64(uint64(label), p.divisor)
+	}
+	rest := int64(label) - int64(quotient)*by
+	if rest < 0 { // a large label
+		quotient, rest = quotient-1, rest+by
 	}
 	if p.Modulo {
-		return int(uint64(l) - quotient*uint64(p.Ranks)), uint32(quotient)
+		return int(rest), uint32(quotient)
 	}
-	return int(quotient), uint32(uint64(l) - quotient*uint64(p.Share))
+	return int(quotient), uint32(rest)
+}
+
+// Label is the inverse of Owner.
+func (p *Partition) Label(rank int, slot uint32) graph.Vertex {
+	if p.Modulo {
+		return graph.Vertex(slot)*graph.Vertex(p.Ranks) + graph.Vertex(rank)
+	}
+	return graph.Vertex(rank)*graph.Vertex(p.Share) + graph.Vertex(slot)
 }
 
 // Slots returns the number of labels of a rank, the label of its slot 0, and the difference between the labels of
@@ -130,12 +148,13 @@ type Part struct {
 	rows      int // C*width
 	columns   int // R*width
 
-	vertices int      // that the rank owns and that are not isolated
-	number   []uint32 // [slot] Local of each label owned; width if isolated
-	slot     []uint32 // [Local] slot of each own vertex
-	degree   []uint32 // [Local] tuples at the vertex, duplicates counted
-	label    []uint32 // [Column] label + 1; 0 where a block has no vertex
-	template []uint32 // [slot] label of the hub of the vertex's group, or of its first column; None if the part has none
+	vertices int            // that the rank owns and that are not isolated
+	present  ranked         // their slots
+	number   []uint32       // [place] Local
+	slot     []uint32       // [Local] slot of each own vertex
+	degree   []uint32       // [Local] tuples at the vertex, duplicates counted
+	label    parents.Labels // [Column] Unreached where a block has no vertex
+	template parents.Labels // [slot] the hub of the vertex's group, or its first column; Unreached if the part has none
 
 	groups  []uint32 // [row blocks][hubs+1] groupsOf; none in two dimensions with too many ranks (groups.go)
 	grouped bitmap   // [Row] rows whose first column is the hub of their group

@@ -66,21 +66,19 @@ func (s *Rank) foldByPrefix(m *Measure) {
 }
 
 // sendPredecessors sends the parents of the vertices assigned to this rank to their owners, in one message each: the
-// vertices, and behind them the labels + 1 of their parents. An owner that has discovered such a vertex itself may take
+// vertices, and behind them the labels of their parents. An owner that has discovered such a vertex itself may take
 // either parent.
 func (s *Rank) sendPredecessors(m *Measure) {
 	lists, send := s.inRow.nextOutbox()
 	for k := range send {
 		if k != s.self {
-			list := s.appendMembers(lists[k][:0], s.words(s.finder, k))
-			n := len(list)
-			list = append(list, list...)
-			s.findPredecessors(list[n:], k)
-			lists[k], send[k] = list, list
+			s.asked = s.appendMembers(s.asked[:0], s.words(s.finder, k))
+			lists[k] = s.appendPredecessors(append(lists[k][:0], s.asked...), s.asked, k)
+			send[k] = lists[k]
 		}
 	}
 	for _, message := range s.exchange(s.inRow, send, nil, nil, m) {
-		n := len(message) / 2
+		n := len(message) / (1 + labelWords(&s.label))
 		s.takePredecessors(message[:n], message[n:])
 	}
 }

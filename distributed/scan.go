@@ -46,13 +46,13 @@ func (s *Rank) takeEdges() (edges int64) {
 }
 
 type source struct {
-	list  uint32 // its index
-	links int    // its length
-	label uint32 // label + 1 of the vertex
+	list   uint32 // its index
+	links  int    // its length
+	column uint32 // of the vertex
 }
 
-// candidate is an unvisited row with a neighbor in the frontier, which has the given label + 1.
-type candidate struct{ row, label uint32 }
+// candidate is an unvisited row with a neighbor in the frontier, which has the given column.
+type candidate struct{ row, column uint32 }
 
 const (
 	fewMembers   = 64      // a frontier of fewer words in messages is left to one worker
@@ -71,11 +71,11 @@ type scan struct {
 	long   []source // vertices with long lists
 }
 
-// block is a part of the frontier, a list or a bitmap. labels are those of its vertices, by number, + 1.
+// block is a part of the frontier, a list or a bitmap. Vertex v has column first+v.
 type block struct {
-	list   []uint32
-	words  bitmap
-	labels []uint32
+	list  []uint32
+	words bitmap
+	first uint32
 }
 
 // cut returns part k of n about equally long parts of a slice.
@@ -137,9 +137,9 @@ func (s *Rank) shortLists(worker, from, to int) {
 			switch {
 			case links == 0:
 			case list < s.segmented && links >= minSegment*s.ranges:
-				x.long = append(x.long, source{list, links, b.labels[u]})
+				x.long = append(x.long, source{list, links, b.first + u})
 			default:
-				x.sources[n&(touchAhead-1)] = source{list, links, b.labels[u]}
+				x.sources[n&(touchAhead-1)] = source{list, links, b.first + u}
 				if n++; n == touchAhead {
 					s.scanLists(x, n)
 					n = 0
@@ -166,7 +166,7 @@ func (s *Rank) scanLists(x *worker, n int) {
 	}
 	for _, u := range x.sources[:n] {
 		for rows := range slices.Chunk(s.down.of(int(u.list)), batch) {
-			s.discover(x, x.row[:keepUnvisited(rows, s.visited, &x.row)], u.label)
+			s.discover(x, x.row[:keepUnvisited(rows, s.visited, &x.row)], u.column)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (s *Rank) longLists(worker, from, to int) {
 			for _, u := range part {
 				list := s.down.of(int(u.list))[s.segment(u.list, k):s.segment(u.list, k+1)]
 				for rows := range slices.Chunk(list, batch) {
-					s.discoverInRange(x.row[:keepUnvisited(rows, s.visited, &x.row)], u.label)
+					s.discoverInRange(x.row[:keepUnvisited(rows, s.visited, &x.row)], u.column)
 				}
 			}
 		}
@@ -202,9 +202,9 @@ func keepUnvisited(rows []uint32, visited bitmap, unvisited *[batch]uint32) int 
 	return n
 }
 
-// discover visits rows and gives them a parent, which has the given label. Several workers may discover a row at once;
+// discover visits rows and gives them a parent, which has the given column. Several workers may discover a row at once;
 // one of them gets it.
-func (s *Rank) discover(x *worker, rows []uint32, label uint32) {
+func (s *Rank) discover(x *worker, rows []uint32, column uint32) {
 	shared := len(s.workers) > 1
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)
@@ -220,7 +220,7 @@ func (s *Rank) discover(x *worker, rows []uint32, label uint32) {
 			s.visited[v>>5] |= bit
 			s.corrected[v>>5] |= bit
 		}
-		s.parent[v] = label
+		s.parent[v] = column
 		x.discovered = append(x.discovered, v)
 	}
 }
@@ -230,19 +230,19 @@ func (s *Rank) discoverCandidates() {
 	x := &s.workers[0]
 	x.edges += s.looked
 	for _, c := range s.candidates {
-		s.discover(x, []uint32{c.row}, c.label)
+		s.discover(x, []uint32{c.row}, c.column)
 	}
 }
 
 // discoverInRange is discover for rows of a range that belongs to the worker, where discovered is a bitmap.
-func (s *Rank) discoverInRange(rows []uint32, label uint32) {
+func (s *Rank) discoverInRange(rows []uint32, column uint32) {
 	for _, v := range rows {
 		bit := uint32(1) << (v & 31)
 		if s.visited[v>>5]&bit == 0 {
 			s.visited[v>>5] |= bit
 			s.corrected[v>>5] |= bit
 			s.discovered.bits[v>>5] |= bit
-			s.parent[v] = label
+			s.parent[v] = column
 		}
 	}
 }

@@ -229,14 +229,14 @@ func (s *Rank) ShortestPaths(
 ) (*Record, error) {
 	p := s.paths
 	defer p.team.Rest()
-	owner, slot := p.Partition.Owner(Label(root))
+	owner, slot := p.Partition.Owner(root)
 	v := int(p.numbers[slot])
 	p.begin(ctx, owner == p.world.Rank() && v < p.width, v)
 	if err := p.search(); err != nil {
 		return nil, err
 	}
 	p.result = pathOutput{parent, distance, int(first), int(stride)}
-	p.do(len(p.template), clearWords, (*paths).write)
+	p.do(len(p.template.Low), clearWords, (*paths).write)
 	if owner == p.world.Rank() { // it may be isolated
 		at := first + int64(slot)*stride
 		parent[at], distance[at] = root, 0

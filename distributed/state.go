@@ -69,7 +69,7 @@ type frontiers struct {
 type discoveries struct {
 	discovered set      // [row blocks] by the scan of this level
 	folded     set      // [row blocks] by the previous scan, which other ranks may be reading; grids of several columns
-	parent     []uint32 // [row blocks] label + 1, of corrected rows
+	parent     []uint32 // [row blocks] Column, of corrected rows
 	corrected  bitmap   // [row blocks] rows that this rank discovered through another column than their first one
 	finder     bitmap   // [ranks inRow] own block: vertices discovered by that rank and not by this one
 }
@@ -103,11 +103,11 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	s.parent = b.allocate("parents", 32*rows)
 	corrections := make([]*parents.Corrections, len(s.workers))
 	for k := range s.workers {
-		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices)
+		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices, p.Partition.Labels)
 		corrections[k] = &s.workers[k].corrections
 	}
 	slots, _, _ := p.Partition.Slots(world.Rank())
-	s.output = parents.NewOutput(b.team, p.template[:slots], p.Partition.Labels, corrections)
+	s.output = parents.NewOutput(b.team, p.template.Part(0, slots), p.Partition.Labels, corrections)
 	s.record.Levels = make([]Level, 0, 64)
 	sum, minimum := []int64{int64(len(p.up.targets))}, []int64{0}
 	if p.vertices > 0 {
@@ -179,8 +179,8 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	for _, set := range []*set{&s.discovered, &s.folded, &s.frontier, &s.sent} {
 		s.reset(set)
 	}
-	owner, slot := s.Partition.Owner(Label(root))
-	if v := s.number[slot]; owner == s.world.Rank() && int(v) < s.width {
+	owner, slot := s.Partition.Owner(root)
+	if v, ok := s.local(slot); ok && owner == s.world.Rank() {
 		s.frontier.add(v)
 		s.words(s.visited, s.self).add(v)
 		if s.unsent != nil {

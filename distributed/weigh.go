@@ -93,8 +93,10 @@ func (b *weigher) classify() {
 		}
 	}
 	b.setNumbers(b.numbers, slots)
-	for k, block := range comm.Allgather(b.column, b.labelsOf(slots, b.width)) {
-		copy(b.labels[k*b.width:], block)
+	for i, slots := range comm.Allgather(b.column, slots) {
+		for v, slot := range slots {
+			b.labels[i*b.width+v] = uint32(b.Partition.Label(b.grid.Rank(i, b.j), slot)) + 1
+		}
 	}
 	for _, other := range comm.Allgather(b.world, borders) {
 		b.borders = append(b.borders, slices.Clone(other))
@@ -118,9 +120,13 @@ func (b *weigher) makeLists() error {
 		return err
 	}
 	b.classify()
-	// numbersOf returns the row or column of each slot of the ranks of a group.
+	own := make([]uint32, b.width) // [place]
+	for place, slot := range b.present.members() {
+		own[place] = b.numbers[slot]
+	}
+	// numbersOf returns the row or column of each place of the ranks of a group.
 	numbersOf := func(group comm.Group) (all []uint32) {
-		for block, numbers := range comm.Allgather(group, b.numbers) {
+		for block, numbers := range comm.Allgather(group, own) {
 			for _, v := range numbers {
 				all = append(all, uint32(block*b.width)+v)
 			}
@@ -141,7 +147,7 @@ func (b *weigher) makeLists() error {
 			return err
 		}
 	}
-	b.entries = nil
+	b.entries, b.rowPlaces, b.places = nil, nil, nil
 	b.makeRelays()
 	b.sort(&b.up, func(row int, column uint32, w float32) float32 {
 		r := &b.relays[column]
@@ -184,9 +190,9 @@ func (b *weigher) numberOf(rank, v int) uint32 { return uint32(rank*b.width + v)
 // group makes lists that are not sorted. ends returns the row and the column of an entry.
 func (b *weigher) group(rows, columns int, ends func(row, column uint32) (uint32, uint32)) (w weighted, err error) {
 	counts := make([]uint32, rows)
-	b.eachBucket(func(_ int, entries []uint32) {
-		for k := 0; k < len(entries); k += b.entryWords {
-			row, _ := ends(entries[k], entries[k+1])
+	b.eachBucket(func(_ int, bucket entryBucket) {
+		for k := 0; k < len(bucket.entries); k += b.entryWords {
+			row, _ := ends(bucket.ends(k))
 			atomic.AddUint32(&counts[row], 1)
 		}
 	})
@@ -199,14 +205,14 @@ func (b *weigher) group(rows, columns int, ends func(row, column uint32) (uint32
 	if err := b.memory.Err(); err != nil {
 		return w, err
 	}
-	b.eachBucket(func(worker int, entries []uint32) {
+	b.eachBucket(func(worker int, bucket entryBucket) {
 		var rows [entriesBatch]uint32
 		var wide [entriesBatch]uint64
-		for part := range slices.Chunk(entries, b.entryWords*entriesBatch) {
-			n := len(part) / b.entryWords
+		for bucket.entries = range slices.Chunk(bucket.entries, b.entryWords*entriesBatch) {
+			n := len(bucket.entries) / b.entryWords
 			for k := range n {
-				row, column := ends(part[b.entryWords*k], part[b.entryWords*k+1])
-				rows[k], wide[k] = row, uint64(part[b.entryWords*k+2])<<32|uint64(column)
+				row, column := ends(bucket.ends(b.entryWords * k))
+				rows[k], wide[k] = row, uint64(bucket.entries[b.entryWords*k+2])<<32|uint64(column)
 			}
 			matrix.Writer(worker).PutWide(rows[:n], wide[:n])
 		}

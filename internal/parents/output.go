@@ -14,7 +14,7 @@ import (
 // search confirms or replaces every entry.
 type Output struct {
 	team     *team.Team
-	template []uint32 // [places]
+	template Labels // [places]
 	widen    func(into []graph.Vertex, labels []uint32)
 	workers  []shares
 	region   int
@@ -33,7 +33,7 @@ type shares struct {
 const aheadPlaces = 128 // copied at a time while a worker waits, in less than a microsecond
 
 // NewOutput returns the output of searches with a template of labels below bound. Each worker fills its corrections.
-func NewOutput(t *team.Team, template []uint32, bound int64, corrections []*Corrections) *Output {
+func NewOutput(t *team.Team, template Labels, bound int64, corrections []*Corrections) *Output {
 	o := &Output{team: t, template: template, widen: Widen(bound), workers: make([]shares, t.Size())}
 	for w := range o.workers {
 		o.workers[w].corrections = corrections[w]
@@ -51,7 +51,7 @@ func (o *Output) Begin(parent []graph.Vertex, first, stride int) {
 func (o *Output) BeginWorker(worker int) {
 	x := &o.workers[worker]
 	x.corrections.Reset()
-	x.from, x.end = o.team.First(worker, len(o.template), o.region)
+	x.from, x.end = o.team.First(worker, len(o.template.Low), o.region)
 	x.to = x.from
 }
 
@@ -74,7 +74,7 @@ func (a *ahead) Idle(worker int) (did, more bool) {
 }
 
 // Write writes the template, and the corrections of all workers over it.
-func (o *Output) Write() { o.team.Do(len(o.template), o.region, (*write)(o)) }
+func (o *Output) Write() { o.team.Do(len(o.template.Low), o.region, (*write)(o)) }
 
 type write Output
 
@@ -97,17 +97,17 @@ func (o *Output) copy(from, to int) {
 	if from >= to {
 		return // perhaps because there are more ranks than labels; then first is not an entry
 	}
-	if o.stride == 1 {
-		o.widen(o.parent[o.first+from:o.first+to], o.template[from:to])
+	if o.stride == 1 && o.template.High == nil {
+		o.widen(o.parent[o.first+from:o.first+to], o.template.Low[from:to])
 		return
 	}
-	for k, label := range o.template[from:to] {
-		o.parent[o.first+(from+k)*o.stride] = ToVertex(label)
+	for k := from; k < to; k++ {
+		o.parent[o.first+k*o.stride] = o.template.At(uint32(k))
 	}
 }
 
 // Erase makes all places unreached.
-func (o *Output) Erase() { o.team.Do(len(o.template), o.region, (*erase)(o)) }
+func (o *Output) Erase() { o.team.Do(len(o.template.Low), o.region, (*erase)(o)) }
 
 type erase Output
 
@@ -120,7 +120,7 @@ func (e *erase) Piece(_, from, to int) {
 
 // Correct writes the corrections of all workers.
 func (o *Output) Correct() {
-	for first := 0; first < len(o.template); first += o.region {
+	for first := 0; first < len(o.template.Low); first += o.region {
 		for k := range o.workers {
 			o.workers[k].corrections.Apply(first, o.parent[o.first:], o.stride)
 		}
@@ -129,6 +129,3 @@ func (o *Output) Correct() {
 
 // Set writes a parent, or graph.Unreached, at once.
 func (o *Output) Set(place int, parent graph.Vertex) { o.parent[o.first+place*o.stride] = parent }
-
-// Template returns the template's parent of a place: a label, or None.
-func (o *Output) Template(place uint32) uint32 { return o.template[place] }

@@ -2,13 +2,15 @@
 
 // Package parents writes the output of a search, the parents in original labels.
 //
-// Kernel 1 makes a template: a likely parent of every vertex, in labels of 32 bits, and None for vertices without
-// neighbors. A search copies it, and corrects the entries of vertices that it reached through another neighbor or not
-// at all. Single corrections would go to random places of the array, so a search first collects them by region, and
-// then a worker copies a region and corrects it while it is in its cache.
+// Kernel 1 makes a template: a likely parent of every vertex, and none for vertices without neighbors. A search copies
+// it, and corrects the entries of vertices that it reached through another neighbor or not at all. Single corrections
+// would go to random places of the array, so a search first collects them by region, and then a worker copies a region
+// and corrects it while it is in its cache.
 package parents
 
 import (
+	"math/bits"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 )
@@ -16,7 +18,61 @@ import (
 // None stands for the parent of a vertex that has none.
 const None uint32 = 1<<32 - 1
 
-// Widen returns a function that writes labels below bound, or None, as parents.
+// Labels are the labels of some places, or graph.Unreached: a half of 32 bits of each, None for Unreached, and the
+// other half if there are labels of more bits.
+type Labels struct {
+	Low  []uint32
+	High []uint16 // nil: all labels are below MaxLow
+}
+
+// MaxLow bounds the labels that need no high half.
+const MaxLow = 1<<lowBits - 1
+
+// NewLabels returns room for labels below bound.
+func NewLabels(m *memory.Arena, what string, places int, bound int64) Labels {
+	l := Labels{Low: memory.Allocate[uint32](m, what, places)}
+	if bound > MaxLow {
+		l.High = memory.Allocate[uint16](m, what, places)
+	}
+	return l
+}
+
+// At returns the label of a place.
+func (l *Labels) At(place uint32) graph.Vertex {
+	if l.High == nil {
+		return ToVertex(l.Low[place])
+	}
+	return Join(l.Low[place], l.High[place])
+}
+
+// Set sets the label of a place.
+func (l *Labels) Set(place uint32, label graph.Vertex) {
+	if l.Low[place] = uint32(label); l.High != nil {
+		l.Low[place], l.High[place] = Split(label)
+	}
+}
+
+// Part returns the labels of places from..to-1.
+func (l *Labels) Part(from, to int) Labels {
+	part := Labels{Low: l.Low[from:to]}
+	if l.High != nil {
+		part.High = l.High[from:to]
+	}
+	return part
+}
+
+// Split returns the halves of a label below 2^48-1, or of graph.Unreached, and Join puts them together.
+func Split(label graph.Vertex) (low uint32, high uint16) {
+	return uint32(label & (1<<lowBits - 1)), uint16(label >> lowBits)
+}
+
+// Join is the inverse of Split.
+func Join(low uint32, high uint16) graph.Vertex {
+	const labels = 1 << (lowBits + 16)
+	return (graph.Vertex(high)<<lowBits+graph.Vertex(low)+1)&(labels-1) - 1
+}
+
+// Widen returns a function that writes labels of 32 bits, which are below bound, or None, as parents.
 func Widen(bound int64) func(into []graph.Vertex, labels []uint32) {
 	if bound <= 1<<31 {
 		return widen31
@@ -49,31 +105,34 @@ func widen32(into []graph.Vertex, labels []uint32) {
 	}
 }
 
-// Corrections are the parents that one worker found and that differ from the template, as place<<32 | parent, by region
-// of places: chains of blocks in one array, where the first word of a block says where the block before it begins.
+// Corrections are the parents that one worker found and that differ from the template, by region of places: chains of
+// blocks in one array, where the first word of a block says where the block before it begins. A correction is the place
+// in its region, and behind it the parent, whose first bit is a sign.
 type Corrections struct {
-	entries []uint64
-	ends    []int // [regions] where the next correction goes; a multiple of chainBlock: no block yet, or a full one
-	blocks  int   // in use
-	shift   int   // the region of a place is place>>shift
+	entries    []uint64
+	ends       []int // [regions] where the next correction goes; a multiple of chainBlock: no block yet, or a full one
+	blocks     int   // in use
+	shift      int   // the region of a place is place>>shift
+	parentBits int
 }
 
 const (
 	regionBits = 15      // places of a region, as a power of two: 256 KiB of parents
-	maxRegions = 1 << 12 // larger graphs have larger regions
+	maxRegions = 1 << 12 // larger graphs have larger regions, if corrections have room
 	chainBlock = 64      // words in a block
 )
 
-// NewCorrections returns room for a correction of each vertex, in an array with the given number of places.
-func NewCorrections(m *memory.Arena, places, vertices int) Corrections {
-	shift := regionBits
-	for places>>shift >= maxRegions {
+// NewCorrections returns room for a correction of each vertex, in an array with the given number of places. Parents are
+// below bound.
+func NewCorrections(m *memory.Arena, places, vertices int, bound int64) Corrections {
+	shift, parentBits := regionBits, bits.Len64(uint64(bound))+1
+	for places>>shift >= maxRegions && shift+parentBits < 64 {
 		shift++
 	}
 	regions := (places + 1<<shift - 1) >> shift
 	blocks := 1 + regions + vertices/(chainBlock-1)
 	return Corrections{
-		shift:   shift,
+		shift: shift, parentBits: parentBits,
 		ends:    memory.Allocate[int](m, "regions", regions),
 		entries: memory.Allocate[uint64](m, "corrections", blocks*chainBlock),
 	}
@@ -88,8 +147,8 @@ func (c *Corrections) Reset() {
 // Region returns the number of places in a region.
 func (c *Corrections) Region() int { return 1 << c.shift }
 
-// Add records the parent, a label or None, of the vertex with this place.
-func (c *Corrections) Add(place, parent uint32) {
+// Add records the parent of the vertex with this place, or graph.Unreached.
+func (c *Corrections) Add(place uint32, parent graph.Vertex) {
 	region := place >> c.shift
 	at := c.ends[region]
 	if at&(chainBlock-1) == 0 {
@@ -98,7 +157,8 @@ func (c *Corrections) Add(place, parent uint32) {
 		c.entries[begin] = uint64(max(at-chainBlock, 0)) // the full block before, or block 0
 		at = begin + 1
 	}
-	c.entries[at] = uint64(place)<<32 | uint64(parent)
+	inRegion := uint64(place) & (1<<c.shift - 1)
+	c.entries[at] = inRegion<<c.parentBits | uint64(parent)&(1<<c.parentBits-1)
 	c.ends[region] = at + 1
 }
 
@@ -108,7 +168,8 @@ func (c *Corrections) Apply(first int, parent []graph.Vertex, stride int) {
 	for end := c.ends[region]; end != 0; {
 		begin := (end - 1) &^ (chainBlock - 1)
 		for _, e := range c.entries[begin+1 : end] {
-			parent[int(e>>32)*stride] = ToVertex(uint32(e))
+			at, unused := first+int(e>>c.parentBits), 64-c.parentBits
+			parent[at*stride] = graph.Vertex(e<<unused) >> unused
 		}
 		if end = int(c.entries[begin]); end != 0 {
 			end += chainBlock
