@@ -40,7 +40,7 @@ func Describe(name, summary string, defaultRanks int) plugins.Description {
 		Summary: summary,
 		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),
-		Memory:  memoryBound(Grid{defaultRanks, 1}, 1),
+		Memory:  memoryBound(Configuration{Grid: Grid{defaultRanks, 1}, Threads: 1}),
 
 		ShortestPaths: true, PathMemory: pathMemory(Grid{defaultRanks, 1}, 1),
 	}
@@ -75,18 +75,17 @@ func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
 }
 
 // fits refuses numbers of ranks that this machine has no memory for, if the graph has the edge factor of Graph500, 16.
-func fits(ctx context.Context, g Grid, threads, tuples int) error {
+func fits(ctx context.Context, c Configuration, tuples int) error {
 	available, source, err := machine.AvailableMemory(ctx)
 	if err != nil {
 		return nil // unknown
 	}
-	m := memoryBound(g, threads)
-	need := m.Fixed + int64(m.PerVertex*float64(tuples)/16+m.PerTuple*float64(tuples))
+	need := int64(memoryBound(c).Bytes(int64(tuples/16), int64(tuples)))
 	if need <= available {
 		return nil
 	}
 	return fmt.Errorf("%d ranks need %s, this machine has %s available (%s); use fewer ranks or a smaller graph: %w",
-		g.Ranks(), units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
+		c.Grid.Ranks(), units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
 }
 
 // FirstError returns the error of the rank that made the others stop, or nil.
@@ -122,7 +121,7 @@ type request struct {
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
 	c := Configure(options)
 	c.Share(runtime.GOMAXPROCS(0), c.Grid.Ranks())
-	if err := fits(ctx, c.Grid, c.Threads, len(in.Tuples)); err != nil {
+	if err := fits(ctx, c, len(in.Tuples)); err != nil {
 		return plugins.Built{}, err
 	}
 	start, n := time.Now(), c.Grid.Ranks()

@@ -96,15 +96,19 @@ func (c Configuration) details(kind string) []plugins.Fact {
 //	per tuple      two entries of two words as sent (16 bytes, which the collector frees late), each with a word in the
 //	               list of its row (8) and, while it is sorted, 6 bytes for that of its column (12); segments (2); and
 //	               scratch of large buckets (6)
-//	per vertex     at most a word for each row and column of every rank, in several arrays; every worker counts blocks
-//	               of columns, and has room for corrections of the rank's own vertices
+//	per label      the output template (6), and bitmaps of the labels with an edge in grid rows and columns
+//	per end        five words for each column of every rank, fourteen for each row, and others for its own vertices; every
+//	               worker has room for corrections of these; 1d-source has parents of all vertices and lists of them
 //	per two ranks  the slices of the messages between them
 //	per worker     batches, and a small bucket that is sorted
-func memoryBound(g Grid, threads int) plugins.Memory {
-	ranks := g.Ranks()
+func memoryBound(c Configuration) plugins.Memory {
+	g, ranks, perEnd := c.Grid, c.Grid.Ranks(), 72
+	if c.OneD {
+		perEnd += 16 * ranks
+	}
 	return plugins.Memory{
-		Fixed:     int64(32<<20 + 520*ranks*ranks + 1<<20*ranks*threads),
-		PerVertex: float64(16*ranks + (40+threads)*g.R + 64*g.C + 9*threads + 64), PerTuple: 44,
+		Fixed: int64(32<<20 + 520*ranks*ranks + 1<<20*ranks*c.Threads), PerVertex: 7 + float64(g.R+g.C)/4, PerTuple: 44,
+		PerEnd: float64(perEnd + (24+c.Threads)*g.R + 56*g.C + 9*c.Threads),
 	}
 }
 
@@ -118,6 +122,6 @@ func memoryBound(g Grid, threads int) plugins.Memory {
 func pathMemory(g Grid, threads int) plugins.Memory {
 	return plugins.Memory{
 		Fixed:     int64(16<<20 + 1<<20*g.Ranks()*threads),
-		PerVertex: float64(64*g.C + 40*g.R + 64), PerTuple: 60,
+		PerEnd: float64(64*g.C + 40*g.R + 64), PerTuple: 60,
 	}
 }

@@ -298,7 +298,7 @@ func memoryFor(paths bool, d plugins.Description) plugins.Memory {
 	m := d.Memory
 	if paths {
 		m.Fixed, m.PerVertex = m.Fixed+d.PathMemory.Fixed, m.PerVertex+d.PathMemory.PerVertex
-		m.PerTuple += d.PathMemory.PerTuple
+		m.PerTuple, m.PerEnd = m.PerTuple+d.PathMemory.PerTuple, m.PerEnd+d.PathMemory.PerEnd
 	}
 	return m
 }
@@ -326,7 +326,7 @@ func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory, hosts int) Ne
 }
 
 func engineMemory(vertices, tuples int64, m plugins.Memory) int64 {
-	return saturate(float64(m.Fixed) + m.PerVertex*float64(vertices) + m.PerTuple*float64(tuples))
+	return saturate(m.Bytes(vertices, tuples))
 }
 
 // saturate converts a size to the range 0 to MaxInt64.

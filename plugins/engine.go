@@ -140,11 +140,19 @@ type Device struct {
 const DeviceUUID = "uuid"
 
 // Memory is an upper bound on the host memory of an engine with default options, in bytes, at the peak of Construct or
-// Search, without the host's tuples and parents: Fixed + PerVertex*vertices + PerTuple*tuples.
+// Search, without the host's tuples and parents (Bytes).
 type Memory struct {
 	Fixed     int64   `json:"fixed"`
 	PerVertex float64 `json:"per_vertex"`
 	PerTuple  float64 `json:"per_tuple"`
+	// PerEnd is for each vertex with a tuple, of which there are at most twice as many as tuples.
+	PerEnd float64 `json:"per_end,omitempty"`
+}
+
+// Bytes returns the bound for a graph.
+func (m Memory) Bytes(vertices, tuples int64) float64 {
+	v, t := float64(vertices), float64(tuples)
+	return float64(m.Fixed) + m.PerVertex*v + m.PerTuple*t + m.PerEnd*min(v, 2*t)
 }
 
 // Limits are the largest numbers of vertices and tuples that Construct accepts, whatever the memory. 0 means no limit.

@@ -4,6 +4,7 @@ package files
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -90,6 +91,43 @@ func TestWriteKeepsTheLabelsOfTheFile(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(filepath.Join(dir, "a.v")); string(got) != "3\n5\n7000000000\n" {
 		t.Errorf("a.v: %q", got)
+	}
+}
+
+// Labels of up to 48 bits survive files of text, and are read from the packed tuples of the reference.
+func TestLabelsOf48BitsAreWrittenAndRead(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 47))
+	for round := range 20 {
+		n := min(int64(1)<<47+r.Int64N(1<<47), int64(graph.MaxVertex)+1)
+		var text, packed []byte
+		var want [][2]graph.Vertex
+		for range 1 + r.IntN(50) {
+			u, v := graph.Vertex(n-1-r.Int64N(1<<(1+r.IntN(47)))), graph.Vertex(n-1-r.Int64N(9))
+			want = append(want, [2]graph.Vertex{min(u, v), max(u, v)})
+			text = fmt.Appendf(text, "%d %d\n", u, v)
+			packed = binary.LittleEndian.AppendUint32(packed, uint32(u))
+			packed = binary.LittleEndian.AppendUint32(packed, uint32(v))
+			packed = binary.LittleEndian.AppendUint32(packed, uint32(u>>32)|uint32(v>>32)<<16)
+		}
+		slices.SortFunc(want, func(a, b [2]graph.Vertex) int { return slices.Compare(a[:], b[:]) })
+		for name, data := range map[string][]byte{"a.el": text, "a.tuples": packed} {
+			name = filepath.Join(dir, name)
+			must.Do(os.WriteFile(name, data, 0o600))
+			g := must.Get(Load(t.Context(), name, Options{}))
+			again := filepath.Join(dir, "again.el")
+			must.Do(Write(t.Context(), again, g, nil))
+			for _, g := range []*Graph{g, must.Get(Load(t.Context(), again, Options{}))} {
+				got, info := sorted(t, g), &g.Info
+				for k := range got {
+					for i, v := range got[k] {
+						got[k][i] = graph.Vertex(info.Label(v))
+					}
+				}
+				if !slices.Equal(want, got) {
+					t.Fatalf("round %d, %s: got %v, want %v", round, name, got, want)
+				}
+			}
+		}
 	}
 }
 

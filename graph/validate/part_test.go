@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 )
@@ -288,4 +290,32 @@ func TestAllPartsReturnIfOneStops(t *testing.T) {
 			break
 		}
 	}
+}
+
+// The numbers of a part are 32-bit numbers of labels of 48 bits.
+func TestNumbersOfAPartHaveLabelsOf48Bits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := &Part{vertices: rapid.Int64Range(1<<40, 1<<graph.VertexBits).Draw(t, "vertices")}
+		p.size = int(p.vertices>>31) + rapid.IntRange(1, 1<<20).Draw(t, "parts")
+		p.rank = rapid.IntRange(0, p.size-1).Draw(t, "rank")
+		p.labels = int((p.vertices + int64(p.size-1-p.rank)) / int64(p.size))
+		vertex := func() graph.Vertex {
+			return graph.Vertex(p.vertices - 1 - rapid.Int64Range(0, p.vertices-1).Draw(t, "vertex"))
+		}
+		v, other := vertex(), vertex()
+		owner, slot := p.place(v)
+		number := uint32(slot)
+		if owner != p.rank { // the only ghost
+			number, p.ghosts, p.ghostAt = uint32(p.labels), []uint32{uint32(slot)}, make([]int, p.size+1)
+			for later := owner + 1; later <= p.size; later++ {
+				p.ghostAt[later] = 1
+			}
+		}
+		if got := p.labelOf(number); got != v || !p.is(number, v) {
+			t.Fatalf("number %d of vertex %d has label %d", number, v, got)
+		}
+		if other != v && (owner == p.rank || p.ghostAt != nil) && p.is(number, other) {
+			t.Fatalf("number %d of vertex %d is that of %d, too", number, v, other)
+		}
+	})
 }

@@ -100,11 +100,12 @@ func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
 }
 
 func memoryToWire(m plugins.Memory) *enginepb.Memory {
-	return &enginepb.Memory{Fixed: m.Fixed, PerVertex: m.PerVertex, PerTuple: m.PerTuple}
+	return &enginepb.Memory{Fixed: m.Fixed, PerVertex: m.PerVertex, PerTuple: m.PerTuple, PerEnd: m.PerEnd}
 }
 
 func memoryFromWire(m *enginepb.Memory) plugins.Memory {
-	return plugins.Memory{Fixed: m.GetFixed(), PerVertex: m.GetPerVertex(), PerTuple: m.GetPerTuple()}
+	return plugins.Memory{Fixed: m.GetFixed(), PerVertex: m.GetPerVertex(), PerTuple: m.GetPerTuple(),
+		PerEnd: m.GetPerEnd()}
 }
 
 func recipeToWire(k *graph.Kronecker) *enginepb.Recipe {

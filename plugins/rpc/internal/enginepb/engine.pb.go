@@ -1762,6 +1762,7 @@ type Memory struct {
 	Fixed         int64                  `protobuf:"varint,1,opt,name=fixed,proto3" json:"fixed,omitempty"`
 	PerVertex     float64                `protobuf:"fixed64,2,opt,name=per_vertex,json=perVertex,proto3" json:"per_vertex,omitempty"`
 	PerTuple      float64                `protobuf:"fixed64,3,opt,name=per_tuple,json=perTuple,proto3" json:"per_tuple,omitempty"`
+	PerEnd        float64                `protobuf:"fixed64,4,opt,name=per_end,json=perEnd,proto3" json:"per_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1813,6 +1814,13 @@ func (x *Memory) GetPerVertex() float64 {
 func (x *Memory) GetPerTuple() float64 {
 	if x != nil {
 		return x.PerTuple
+	}
+	return 0
+}
+
+func (x *Memory) GetPerEnd() float64 {
+	if x != nil {
+		return x.PerEnd
 	}
 	return 0
 }
@@ -2617,12 +2625,13 @@ const file_engine_proto_rawDesc = "" +
 	"\adivides\x18\b \x01(\tR\adivides\x12\x14\n" +
 	"\x05needs\x18\t \x01(\tR\x05needsB\x06\n" +
 	"\x04_minB\x06\n" +
-	"\x04_max\"Z\n" +
+	"\x04_max\"s\n" +
 	"\x06Memory\x12\x14\n" +
 	"\x05fixed\x18\x01 \x01(\x03R\x05fixed\x12\x1d\n" +
 	"\n" +
 	"per_vertex\x18\x02 \x01(\x01R\tperVertex\x12\x1b\n" +
-	"\tper_tuple\x18\x03 \x01(\x01R\bperTuple\"\xfd\x01\n" +
+	"\tper_tuple\x18\x03 \x01(\x01R\bperTuple\x12\x17\n" +
+	"\aper_end\x18\x04 \x01(\x01R\x06perEnd\"\xfd\x01\n" +
 	"\fConstruction\x12\x1d\n" +
 	"\n" +
 	"elapsed_ns\x18\x01 \x01(\x03R\telapsedNs\x12\x14\n" +
