@@ -121,7 +121,7 @@ func memoryBound(c Configuration) plugins.Memory {
 //	per worker     a slot for each bucket of lists
 func pathMemory(g Grid, threads int) plugins.Memory {
 	return plugins.Memory{
-		Fixed:     int64(16<<20 + 1<<20*g.Ranks()*threads),
+		Fixed:  int64(16<<20 + 1<<20*g.Ranks()*threads),
 		PerEnd: float64(64*g.C + 40*g.R + 64), PerTuple: 60,
 	}
 }
