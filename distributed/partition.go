@@ -79,7 +79,7 @@ type Partition struct {
 	Modulo bool  // cyclic, label mod Ranks; otherwise in blocks of Share
 	Share  int64 // largest number of labels of a rank
 
-	divisor uint64 // label/Share (Modulo: label/Ranks) is the upper word of label*divisor; of large labels perhaps one less
+	divisor uint64 // label/Share (Modulo: label/Ranks) is the upper word of label*divisor, or one less
 }
 
 // NewPartition distributes labels over ranks.
