@@ -116,12 +116,13 @@ func memoryBound(c Configuration) plugins.Memory {
 //
 //	per tuple      two entries as sent have one more word each (8), and are in the lists with a bound (24), in two
 //	               dimensions by row and by column (48); while they are grouped, 4 more
-//	per vertex     of a rank's rows a first entry, a distance, offset and counts; of its columns a distance, relay
+//	per label      its number, twice
+//	per end        of a rank's rows a first entry, a distance, offset and counts; of its columns a distance, relay
 //	               weights and, in two dimensions, offset and counts; of its own vertices states and queues
 //	per worker     a slot for each bucket of lists
 func pathMemory(g Grid, threads int) plugins.Memory {
 	return plugins.Memory{
-		Fixed:  int64(16<<20 + 1<<20*g.Ranks()*threads),
-		PerEnd: float64(64*g.C + 40*g.R + 64), PerTuple: 60,
+		Fixed:     int64(16<<20 + 1<<20*g.Ranks()*threads),
+		PerVertex: 8, PerTuple: 60, PerEnd: float64(64*g.C + 40*g.R + 64),
 	}
 }
