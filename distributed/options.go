@@ -97,7 +97,7 @@ func (c Configuration) details(kind string) []plugins.Fact {
 //	               list of its row (8) and, while it is sorted, 6 bytes for that of its column (12); segments (2); and
 //	               scratch of large buckets (6)
 //	per label      the output template (6), and bitmaps of the labels with an edge in grid rows and columns
-//	per end        five words for each column of every rank, fourteen for each row, and others for its own vertices; every
+//	per end        six words for each column of a rank, fourteen for each row, and others for own vertices; every
 //	               worker has room for corrections of these; 1d-source has parents of all vertices and lists of them
 //	per two ranks  the slices of the messages between them
 //	per worker     batches, and a small bucket that is sorted

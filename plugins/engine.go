@@ -145,7 +145,7 @@ type Memory struct {
 	Fixed     int64   `json:"fixed"`
 	PerVertex float64 `json:"per_vertex"`
 	PerTuple  float64 `json:"per_tuple"`
-	// PerEnd is for each vertex with a tuple, of which there are at most twice as many as tuples.
+	// PerEnd is for each vertex with a tuple: at most two for each tuple.
 	PerEnd float64 `json:"per_end,omitempty"`
 }
 
