@@ -14,11 +14,14 @@ import (
 
 var golden24 = flag.Bool("golden24", false, "also check the golden values of long lists (3 minutes, 10 GB of memory)")
 
-// skipLong skips a test of a list that takes seconds.
+// skipLong skips a test of a list that takes seconds, with the race detector too.
 func skipLong(t *testing.T, tuples int64) {
 	t.Helper()
 	if tuples > 1<<20 && !*golden24 {
 		t.Skip("run with -args -golden24")
+	}
+	if tuples > 1<<18 && testing.Short() {
+		t.Skip("takes long; left out with -short")
 	}
 }
 

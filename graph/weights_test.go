@@ -110,6 +110,9 @@ func TestDistancesMatchTheReferenceBitForBit(t *testing.T) {
 		},
 	} {
 		k := Kronecker{scale, 16, 2, 3}
+		if testing.Short() && scale > 10 {
+			continue
+		}
 		g := must.Get(NewWeightedCSR(listOf(t, k), weightsOf(t, k, 0, k.Tuples(), 0), k.Vertices()))
 		for root, want := range hashes {
 			_, distance, err := g.ShortestPaths(root)

@@ -38,6 +38,8 @@ func TestLevelsOfRealGraphs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("testdata", name)
 			switch {
+			case testing.Short():
+				t.Skip("takes long; left out with -short")
 			case strings.HasSuffix(name, ".pbf"):
 				path = delaware()
 			case strings.HasSuffix(name, ".graph"):

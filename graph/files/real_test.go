@@ -26,6 +26,9 @@ var delaware = sync.OnceValue(func() string {
 })
 
 func TestRoadsOfDelaware(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long; left out with -short")
+	}
 	name := delaware()
 	g := must.Get(Load(context.Background(), name, Options{}))
 	if g.Vertices() != 361058 || g.Tuples() != 387589 {

@@ -45,7 +45,7 @@ func TestPartsAgreeWithTheValidatorOnShortestPaths(t *testing.T) {
 	odd := []float32{graph.UnwrittenDistance(), -1, float32(math.Copysign(0, -1)), graph.Infinity()}
 	rules := map[Rule]int{}
 	for i, s := range generated(t) {
-		if s.vertices > 2000 || testing.Short() && s.vertices > 500 {
+		if s.vertices > 2000 || testing.Short() && (s.vertices > 500 || i%2 == 0) {
 			continue
 		}
 		w := weighted{sample: s, weights: make([]float32, len(s.edges))}

@@ -73,7 +73,7 @@ func TestPartsAgreeWithTheValidatorOfOneProcess(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	mutants, rules := 0, map[Rule]int{}
 	for i, s := range generated(t) {
-		if testing.Short() && s.vertices > 2000 {
+		if testing.Short() && (s.vertices > 2000 || i%2 == 1) {
 			continue // takes a minute with the race detector
 		}
 		csr, v := must.Get(graph.NewCSR(s.edges, s.vertices)), mustValidator(t, s.edges, s.vertices, 2)
