@@ -40,7 +40,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.call, c.code), func(t *testing.T) {
 			number := func(name string, n int) string { return fmt.Sprintf("FAIL_%s=%d", name, n) }
-			out, err := withDriver(t, "TestFailure", library, "FAIL_CALL="+c.call, number("CODE", c.code),
+			out, err := withDriver(t, "^TestFailure$", library, "FAIL_CALL="+c.call, number("CODE", c.code),
 				number("AFTER", c.after), number("LATE", c.late))
 			_, line, found := strings.Cut(out, "FAILURE ")
 			line, _, _ = strings.Cut(line, "\nEND")

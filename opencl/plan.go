@@ -27,10 +27,10 @@ type tuning struct {
 // tuned returns the constants for a device.
 func tuned(d driver.Device) tuning {
 	if d.Kind == "cpu" {
-		return tuning{group: 64, perUnit: 16, queue: 1024, piece: 256, oneGroup: 256, reads: 1, scan: 64, sortGroup: 64,
+		return tuning{group: 64, perUnit: 2, queue: 1024, piece: 256, oneGroup: 1024, reads: 4, scan: 16, sortGroup: 64,
 			sortUnit: 4}
 	}
-	return tuning{group: 128, perUnit: 16, queue: 1024, piece: 256, oneGroup: 512, reads: 4, scan: 64, sortGroup: 256,
+	return tuning{group: 128, perUnit: 8, queue: 1024, piece: 256, oneGroup: 512, reads: 4, scan: 64, sortGroup: 256,
 		sortUnit: 8}
 }
 
