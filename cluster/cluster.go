@@ -54,6 +54,7 @@ type Config struct {
 
 type times struct {
 	start   time.Duration // until all nodes have connected
+	late    time.Duration // for the others when the launcher says that it cannot start one
 	beat    time.Duration // between two heartbeats
 	answer  time.Duration // for the answer to a heartbeat
 	silence time.Duration // of the head, after which a node ends
@@ -94,7 +95,7 @@ type Node struct {
 // leaves nothing running.
 func Start(ctx context.Context, config Config) (*Cluster, error) {
 	if config.times == (times{}) {
-		config.times = times{time.Minute, 2500 * time.Millisecond, time.Minute, 90 * time.Second}
+		config.times = times{time.Minute, 5 * time.Second, 2500 * time.Millisecond, time.Minute, 90 * time.Second}
 	}
 	config.Nodes = cmp.Or(len(config.Hosts), config.Nodes, slurmNodes())
 	if config.Nodes < 1 {
@@ -140,6 +141,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	defer cancel()
 	arrived := make(chan *Node)
 	go c.accept(ctx, listener, arrived)
+	reason, late := c.nodes.output.Reason(), (<-chan time.Time)(nil)
 	for len(c.Nodes) < c.config.Nodes {
 		select {
 		case n := <-arrived:
@@ -151,6 +153,10 @@ func (c *Cluster) start(ctx context.Context) error {
 			return context.Cause(c.alive)
 		case <-c.nodes.process.Exited():
 			return c.nodes.state()
+		case <-reason: // some launchers then wait forever
+			reason, late = nil, time.After(c.config.times.late)
+		case <-late:
+			return fmt.Errorf("%d of %d nodes have connected; %w", len(c.Nodes), c.config.Nodes, c.nodes.state())
 		case <-ctx.Done():
 			return fmt.Errorf("%d of %d nodes have connected: %w; %w", len(c.Nodes), c.config.Nodes, ctx.Err(), c.nodes.state())
 		}
@@ -329,55 +335,6 @@ func (n *Node) invoke(ctx, alive context.Context, method string, args, reply any
 		}
 	})()
 	return stream.RecvMsg(reply)
-}
-
-// Each calls do for all nodes at the same time. After the first error it cancels the others, waits for them, and
-// returns that error.
-func (c *Cluster) Each(ctx context.Context, do func(ctx context.Context, n *Node) error) error {
-	return each(ctx, len(c.Nodes), func(ctx context.Context, i int) error { return do(ctx, c.Nodes[i]) })
-}
-
-// each makes n calls at the same time. After the first error it cancels the others and waits for them. It returns the
-// first error of a call that was not canceled, if there is one.
-func each(ctx context.Context, n int, call func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	var first error
-	for i := range n {
-		all.Go(func() {
-			err := call(ctx, i)
-			if err == nil {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if first == nil || errors.Is(first, context.Canceled) && !errors.Is(err, context.Canceled) {
-				first = err
-			}
-			cancel()
-		})
-	}
-	all.Wait()
-	return first
-}
-
-// Group is a *Cluster or a *Job.
-type Group interface {
-	Each(ctx context.Context, do func(ctx context.Context, n *Node) error) error
-	size() int // number of nodes
-}
-
-func (c *Cluster) size() int { return len(c.Nodes) }
-
-// All calls a method of all nodes with the same arguments and returns the replies in the order of the nodes.
-func All[Reply any](ctx context.Context, g Group, method string, args any) ([]Reply, error) {
-	replies := make([]Reply, g.size())
-	err := g.Each(ctx, func(ctx context.Context, n *Node) error {
-		return n.Call(ctx, method, args, &replies[n.Index])
-	})
-	return replies, err
 }
 
 // Close ends all places and nodes and everything that they started. It may be called at any time; running calls end.

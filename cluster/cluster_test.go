@@ -109,15 +109,19 @@ func TestNodeEndsWhenTheHeadIsSilent(t *testing.T) {
 }
 
 func TestStartFails(t *testing.T) {
-	missing, other, slow, network := config(2), config(2), config(2), config(2)
+	missing, other, slow, broken, network := config(2), config(2), config(2), config(2), config(2)
 	missing.Program = "/nowhere/teps"
 	other.Version = "another"
 	slow.Program, slow.times.start = "/bin/yes", 100*time.Millisecond
+	broken.Program = filepath.Join(t.TempDir(), "broken")
+	broken.times.start, broken.times.late = time.Hour, time.Millisecond
+	must.Do(os.WriteFile(broken.Program, []byte("#!/bin/sh\necho 'teps: no host'; exec sleep 1000"), 0o700))
 	network.Network = "198.51.100.0/24"
 	for words, config := range map[string]Config{
 		"fork ended":                        missing,
 		"runs another teps, of the test":    other,
 		"0 of 2 nodes have connected":       slow,
+		"teps: no host":                     broken,
 		"no address in the network 198.51.": network,
 	} {
 		_, err := Start(t.Context(), config)

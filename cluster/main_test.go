@@ -156,7 +156,9 @@ func handlers(self *Self) []Handler {
 	)
 }
 
-var defaults = times{start: time.Minute, beat: time.Second, answer: time.Minute, silence: 90 * time.Second}
+var defaults = times{
+	start: time.Minute, late: time.Minute, beat: time.Second, answer: time.Minute, silence: 90 * time.Second,
+}
 
 // fork starts children of this process, which learn their rank and node from variables. One that fails ends all, a
 // little later.

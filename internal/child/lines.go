@@ -59,6 +59,7 @@ const (
 type Tail struct {
 	*Lines
 	reasons []string
+	reason  chan struct{}
 
 	mu    sync.Mutex
 	found bool     // lines is a reason
@@ -68,7 +69,7 @@ type Tail struct {
 
 // NewTail returns an empty Tail. The reasons are beginnings of lines.
 func NewTail(reasons ...string) *Tail {
-	t := &Tail{reasons: append(reasons, "panic: ", "fatal error: ", "SIG")}
+	t := &Tail{reasons: append(reasons, "panic: ", "fatal error: ", "SIG"), reason: make(chan struct{})}
 	t.Lines = NewLines(func(line []byte) { t.Add(string(line)) })
 	return t
 }
@@ -89,12 +90,16 @@ func (t *Tail) Add(line string) {
 	case t.found:
 	case slices.ContainsFunc(t.reasons, func(begin string) bool { return strings.HasPrefix(line, begin) }):
 		t.found, t.lines = true, []string{line}
+		close(t.reason)
 	case len(t.lines) == tailLines:
 		t.lines = append(t.lines[1:], line)
 	default:
 		t.lines = append(t.lines, line)
 	}
 }
+
+// Reason is closed when the program has printed a reason.
+func (t *Tail) Reason() <-chan struct{} { return t.reason }
 
 // String returns the kept lines, for the end of an error message.
 func (t *Tail) String() string {
