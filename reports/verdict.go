@@ -191,28 +191,20 @@ type Headline struct {
 	Rules   string    // "compliant", or how many rules the best run breaks; empty without a result
 	Met     bool      // the best run is compliant
 	Broken  []record.Check
+	Best    int // index of the fastest run whose numbers are a result, or -1
 }
 
 const maxFaults = 5
 
-// Best is the index of the fastest run whose numbers are a result, or -1.
-func (r Result) Best() int {
-	best := -1
-	for i, run := range r.Runs {
-		if run.Unofficial() == "" && (best < 0 || run.Statistics.TEPS.Mean > r.Runs[best].Statistics.TEPS.Mean) {
-			best = i
-		}
-	}
-	return best
-}
-
 // Headline makes the headline of a record.
 func (r Result) Headline() Headline {
-	var h Headline
-	for _, run := range r.Runs {
+	h := Headline{Best: -1}
+	for i, run := range r.Runs {
 		if why := run.Unofficial(); why != "" {
 			v := run.Verdict()
 			h.Faults = append(h.Faults, Verdict{v.Word, run.named() + why, max(v.Grade, Bad)})
+		} else if h.Best < 0 || run.Statistics.TEPS.Mean > r.Runs[h.Best].Statistics.TEPS.Mean {
+			h.Best = i
 		}
 	}
 	slices.SortStableFunc(h.Faults, func(a, b Verdict) int { return cmp.Compare(b.Grade, a.Grade) })
@@ -220,16 +212,15 @@ func (r Result) Headline() Headline {
 		h.Faults = h.Faults[:maxFaults]
 		h.Faults[maxFaults-1].Why += fmt.Sprintf(" Nor is there a result of %s.", Plural(n, "other run", "other runs"))
 	}
-	best := r.Best()
 	switch {
-	case best < 0 && len(h.Faults) == 0:
+	case h.Best < 0 && len(h.Faults) == 0:
 		h.Verdict = Verdict{"NO RESULT", "The record has no run.", Bad}
 		return h
-	case best < 0:
+	case h.Best < 0:
 		h.Verdict, h.Faults = h.Faults[0], h.Faults[1:]
 		return h
 	}
-	run := r.Runs[best]
+	run := r.Runs[h.Best]
 	h.Rate, h.Verdict, h.Rules = GTEPS(run.Statistics.TEPS.Mean), run.Verdict(), run.RuleCount()
 	h.Met, h.Broken = run.Compliant(), run.BrokenRules()
 	h.Of = fmt.Sprintf("harmonic mean over %s, %s %s", Plural(run.Statistics.NBFS, "root", "roots"), run.Label,

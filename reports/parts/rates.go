@@ -258,13 +258,9 @@ func Roots(r reports.Summary) reports.Table {
 			units.Integer(int64(n)))
 	}
 	for _, root := range r.Roots[:min(len(r.Roots), maxRoots)] {
-		rate, depth, validation, verdict, class := reports.Missing, reports.Missing, reports.Missing, "not validated",
-			"fair"
+		rate, validation, verdict, class := reports.Missing, reports.Missing, "not validated", "fair"
 		if teps, known := reports.RootRate(root); known {
 			rate = reports.GTEPS(teps)
-		}
-		if root.Depth != nil {
-			depth = strconv.Itoa(*root.Depth)
 		}
 		if root.Validated {
 			validation, verdict, class = reports.Measured(root.Validation), "valid", "good"
@@ -278,7 +274,7 @@ func Roots(r reports.Summary) reports.Table {
 		}
 		t.Add(strconv.Itoa(root.Index), reports.RootLabel(root), reports.Measured(root.Time), rate,
 			reports.Optional(root.NEdge, units.Integer), reports.Optional(root.M, units.Integer),
-			reports.Optional(root.Reached, units.Integer), depth,
+			reports.Optional(root.Reached, units.Integer), reports.Optional(root.Depth, strconv.Itoa),
 			reports.Measured(root.Wall), waited, switches, faults, validation, verdict)
 		t.Style(13, class)
 	}
