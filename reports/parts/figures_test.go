@@ -9,7 +9,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/tepsbench/teps/internal/must"
-	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -103,31 +102,6 @@ func TestLabelsOfAnyLengthFitFiguresAndFileNames(t *testing.T) {
 		if len(f.Name) > 80 || len(f.Title) > 200 {
 			t.Errorf("the figure %s has a title of %d letters", f.Name, len(f.Title))
 		}
-	}
-}
-
-func TestLevelsTableHasTheColumnsThatWereCounted(t *testing.T) {
-	head := func(levels ...plugins.Level) string {
-		var out []string
-		table := Levels(reports.Summary{Run: record.Run{Roots: []record.RootRecord{{Time: 1, Levels: levels}}}})
-		for _, c := range table.Head {
-			out = append(out, c.Text)
-		}
-		for _, row := range table.Rows {
-			must.Equal(t, len(row), len(table.Head), "cells of a line")
-		}
-		return strings.Join(out, ", ")
-	}
-	for _, c := range []struct{ got, want string }{
-		{head(plugins.Level{Frontier: 1}), "level, direction, vertices expanded"},
-		{head(plugins.Level{Frontier: 1, Elapsed: 5}, plugins.Level{Frontier: 3, Edges: plugins.Counted(0)}),
-			"level, direction, vertices expanded, entries looked at, time, share"},
-		{head(plugins.Level{Messages: plugins.Counted(4), Phases: []plugins.Phase{{Name: "fold", Elapsed: 7}}}),
-			"level, direction, vertices expanded, messages, phases"},
-		{head(plugins.Level{Counters: []plugins.Counter{{Name: "culled", Value: 7}}}),
-			"level, direction, vertices expanded, counters"},
-	} {
-		must.Equal(t, c.got, c.want, "columns")
 	}
 }
 

@@ -7,48 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
-
-func TestDirectionsAreMeansOverSearches(t *testing.T) {
-	ms := time.Millisecond
-	run := samples.Run("cpu", 0, 16, 2)
-	for i := range run.Roots {
-		n := int64(100)
-		run.Roots[i].Time, run.Roots[i].NEdge = 0.010, &n
-		run.Roots[i].Levels = []plugins.Level{
-			{Direction: graph.TopDown, Elapsed: time.Duration(1+2*i) * ms, Edges: plugins.Counted(10)},
-			{Direction: graph.BottomUp, Elapsed: 4 * ms, Edges: plugins.Counted(30)},
-		}
-	}
-	got := directionShares([]reports.Summary{{Run: run, Label: "cpu"}})
-	if len(got) != 1 {
-		t.Fatalf("%d rows", len(got))
-	}
-	d := got[0]
-	if !near(d.time, 0.010) || !near(d.seconds[0], 0.002) || !near(d.seconds[1], 0.004) || !near(d.outside(), 0.004) ||
-		d.levels != [2]float64{1, 1} || d.entries != [2]float64{10, 30} || d.tuples != 100 {
-		t.Errorf("got %+v", d)
-	}
-	row := directionsTable(got).Rows[0]
-	must.Equal(t, row[len(row)-1].Text, "0.400", "entries a tuple")
-	run.Roots[1].Levels[0].Edges = plugins.Count{}
-	without := directionsTable(directionShares([]reports.Summary{{Run: run, Label: "cpu"}}))
-	must.Equal(t, without.Head[len(without.Head)-1].Text, "outside levels", "the last column of a search without counts")
-	for i := range run.Roots {
-		run.Roots[i].Levels[0].Elapsed = time.Hour
-	}
-	if len(directionShares([]reports.Summary{{Run: run, Label: "cpu"}})) != 0 {
-		t.Error("levels that take longer than their search are drawn")
-	}
-}
 
 // scaled is a run that differs from others in its number of threads only.
 func scaled(label, threads string, gteps float64) record.Run {

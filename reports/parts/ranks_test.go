@@ -3,7 +3,6 @@
 package parts
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,8 +12,6 @@ import (
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
-
-func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
 // Every phase of the engines with ranks has its color.
 func TestPhasesHaveDistinctColors(t *testing.T) {

@@ -124,8 +124,14 @@ func Detailed() record.Result {
 	for i := range run.Roots {
 		run.Roots[i].Interference = &machine.Interference{Period: run.Roots[i].Time, Waited: run.Roots[i].Time / 2}
 	}
-	run.Roots[1].Levels[0].Counters = []plugins.Counter{{Name: "culled", Value: 7}}
+	run.Roots[0].NEdge = new(*run.Roots[0].NEdge / 2)
+	for i := range run.Roots {
+		level := &run.Roots[i].Levels[0]
+		level.Counters = []plugins.Counter{{Name: "culled", Value: 7}}
+		level.Bytes, level.Messages = plugins.Counted(400), plugins.Counted(5)
+	}
 	file := r.Runs[1]
+	file.Roots[0].Levels[1].Edges = plugins.Count{}
 	file.GraphID = record.GraphID{Source: "roads.mtx.gz"}
 	file.Graph = &record.GraphRecord{Vertices: 1000, Tuples: 5000, SHA256: "ab12", RootsFound: 3,
 		File: &record.FileRecord{Format: "Matrix Market", Compression: "gzip", Bytes: 4096, SHA256: "cd34",
