@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -30,19 +28,6 @@ func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
 		t.Fatalf("%d and %d series", len(both), len(alone))
 	}
 	must.Equal(t, alone[0].look, both[1].look, "the look of second without first")
-}
-
-func TestEnginesWithEqualCleanNamesGetNumbers(t *testing.T) {
-	r := samples.Result([]string{"a\x00b", "a b"}, 16, 17)
-	got := all(r).All
-	if got[0].Label != "a b" || got[1].Label != "a b" || got[2].Label != "a b #2" || got[3].Label != "a b #2" {
-		t.Errorf("labels are %q %q %q %q", got[0].Label, got[1].Label, got[2].Label, got[3].Label)
-	}
-	for _, name := range []string{"levels-a-b-s17", "levels-a-b-s17-2"} {
-		if _, err := Figure(all(r), name); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 func TestMedianRootHasTheMedianTime(t *testing.T) {
@@ -68,40 +53,6 @@ func TestScaleAxisLabelsSomeOfManyScales(t *testing.T) {
 			}
 		}
 		must.Equal(t, strings.Join(labels, " "), want)
-	}
-}
-
-// Variants of an engine keep different names in every figure and table.
-func TestVariantsWithLongNamesHaveDifferentLabels(t *testing.T) {
-	const one, two = "cpu:adjacency=packed:alpha=15:latency=csr", "cpu:adjacency=plain:alpha=15:latency=csr"
-	r := samples.Result([]string{one, two}, 16)
-	for _, label := range []string{all(r).All[0].Label, all(r, r).All[0].Label} {
-		if !strings.Contains(label, "packed") || strings.Contains(label, "#") {
-			t.Errorf("the label of %s is %s", one, label)
-		}
-	}
-	f := must.Get(Figure(all(r), "directions"))
-	if names := f.Panels[0].Y.Ticks; names[0].Label == names[1].Label {
-		t.Errorf("both rows are %s", names[0].Label)
-	}
-}
-
-func TestLabelsOfAnyLengthFitFiguresAndFileNames(t *testing.T) {
-	long := strings.Repeat("engine", 1000)
-	r := samples.Result([]string{long + "1", long + "2"}, 16)
-	got := all(r).All
-	if got[0].Label == got[1].Label {
-		t.Errorf("both engines are %s", got[0].Label)
-	}
-	for _, run := range got {
-		if n := text.StringWidth(run.Label); n > reports.NameLength+len(" #2") {
-			t.Errorf("a label has %d columns: %s", n, run.Label)
-		}
-	}
-	for _, f := range Figures(all(r)) {
-		if len(f.Name) > 80 || len(f.Title) > 200 {
-			t.Errorf("the figure %s has a title of %d letters", f.Name, len(f.Title))
-		}
 	}
 }
 

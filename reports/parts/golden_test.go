@@ -4,9 +4,13 @@ package parts
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
@@ -26,17 +30,20 @@ func written(b *strings.Builder, part reports.Part) {
 			for _, tick := range append(p.X.Ticks, p.Y.Ticks...) {
 				b.WriteString(" [" + strings.ReplaceAll(tick.Label, "\n", " ") + "]")
 			}
-			marks := 0
+			marks, bars, last := 0, 0, reports.Bar{}
 			for _, shape := range p.Shapes {
 				switch shape := shape.(type) {
 				case reports.Text:
 					b.WriteString("\n  " + shape.Text)
+				case reports.Bar:
+					bars, last = bars+1, shape
 				case reports.Mark:
 					if marks++; marks <= 3 {
 						b.WriteString("\n  mark " + shape.Key + ": " + shape.Text)
 					}
 				}
 			}
+			fmt.Fprintf(b, "\n  %d bars, the last at %.4g from %.4g to %.4g", bars, last.At, last.From, last.To)
 		}
 		b.WriteString("\n" + strings.Join(f.Notes, "\n") + "\n")
 	}
@@ -71,21 +78,47 @@ func onGraphs() record.Result {
 
 // The parts of records are as they were: figures with what can be read in them, and their tables.
 func TestPartsAreAsTheyWere(t *testing.T) {
+	const variant = "cpu:adjacency=%s:alpha=15:latency=csr"
+	long := strings.Repeat("engine", 1000)
+	names := samples.FewRoots([]string{"a\x00b", "a b", fmt.Sprintf(variant, "packed"), fmt.Sprintf(variant, "plain"),
+		long + "1", long + "2"}, 16, 17)
+	network := strings.Repeat("collection-of-networks-", 3)
+	names.Runs = append(names.Runs, onGraph("cpu", network+"a.el", 1, 1), onGraph("cpu", network+"b.el", 1, 1))
+	machines := samples.Store(1, 1, 1, 1, 1)
+	machines[3].Runs[0].Options = map[string]string{"threads": "4"}
+	machines[1].Machine.Hostname, machines[2].Runs[0].State = "node18", record.Failed
+	ranked, deep := samples.Result(nil, 16), samples.Result(nil)
+	for i := range 65 { // more than a figure has room for, and in too many pairs for ratios
+		run := samples.Run("engine-"+strconv.Itoa(i), i, 16, 4)
+		ranked.Runs = append(ranked.Runs, samples.WithRanks(run, 4, "2d"))
+	}
+	path := onGraph("cpu", "path:1000", 999, 1) // a search has a level for each vertex
+	for i := range path.Roots {
+		root := &path.Roots[i]
+		root.Depth, root.Time = new(999), 0.01
+		root.Levels = slices.Repeat([]plugins.Level{{Frontier: 2, Edges: plugins.Counted(4), Elapsed: time.Microsecond}}, 1000)
+	}
+	deep.Runs = []record.Run{path}
 	failed := samples.Result([]string{"cpu", "serial"}, 18)
 	failed.Runs[0].State = record.Failed
 	for name, c := range map[string]struct {
 		records    []record.Result
 		references []string
 	}{
-		"several":   {samples.Several(), []string{"kolganov-2018:P100", "merrill-2012"}},
-		"detailed":  {[]record.Result{samples.Detailed()}, nil},
-		"green":     {samples.Green(), nil},
-		"sweep":     {samples.Sweep(), nil},
-		"ranks":     {[]record.Result{samples.Ranked()}, nil},
-		"graphs":    {[]record.Result{onGraphs()}, []string{"all"}},
-		"days":      {samples.Store(4, 1, 1, 0.85, 0.85, 1.1), nil},
-		"few days":  {append(samples.Store(1, 1, 0.9, 1, 0.97, 0.5), failed), nil},
-		"published": {[]record.Result{samples.Metered()}, []string{"kolganov-2018", "bisson-2014"}},
+		"several":    {samples.Several(), []string{"kolganov-2018:P100", "merrill-2012"}},
+		"detailed":   {[]record.Result{samples.Detailed()}, nil},
+		"green":      {samples.Green(), nil},
+		"sweep":      {samples.Sweep(), nil},
+		"ranks":      {[]record.Result{samples.Ranked()}, nil},
+		"graphs":     {[]record.Result{onGraphs()}, []string{"all"}},
+		"days":       {samples.Store(4, 1, 1, 0.85, 0.85, 1.1), nil},
+		"few days":   {append(samples.Store(1, 1, 0.9, 1, 0.97, 0.5), failed), nil},
+		"names":      {[]record.Result{names}, nil},
+		"two builds": {samples.Store(3, 1, 0.8), nil},
+		"machines":   {machines, nil},
+		"65 runs":    {[]record.Result{ranked}, nil},
+		"deep":       {[]record.Result{deep}, nil},
+		"published":  {[]record.Result{samples.Metered()}, []string{"kolganov-2018", "bisson-2014"}},
 	} {
 		r := all(c.records...)
 		r.References = references(c.references...)
@@ -94,16 +127,21 @@ func TestPartsAreAsTheyWere(t *testing.T) {
 			written(&b, part)
 		}
 		levels := LevelFigures(r.All)
-		for i, run := range r.All {
+		first := r.All[:min(len(r.All), 8)]
+		for i, run := range first {
 			if f, found := levels[i]; found {
 				written(&b, reports.Part{Figures: []reports.Figure{f}, Table: Levels(run)})
 			}
 		}
-		if first := r.Results[0].Runs[0]; len(first.Roots) < 5 {
-			written(&b, reports.Part{Table: Roots(first)})
+		if run := r.Results[0].Runs[0]; len(run.Roots) < 5 {
+			written(&b, reports.Part{Table: Roots(run)})
 		}
 		for _, f := range Figures(r) {
 			b.WriteString(f.Name + "\n")
+		}
+		ratios := Ratios(r)
+		for _, row := range first {
+			fmt.Fprintf(&b, "%s, %s: %+v\n", row.Label, row.GraphCell(), ratios[row.Key])
 		}
 		samples.Golden(t, strings.ReplaceAll(name, " ", "-"), b.String())
 	}

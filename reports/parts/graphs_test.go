@@ -4,7 +4,6 @@ package parts
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,39 +30,6 @@ func TestPublishedRatesOverScalesCountTuplesOnce(t *testing.T) {
 			t.Errorf("%s counts both directions: %v of %v", v.label, v.mean, v.stated)
 		}
 	}
-}
-
-func TestLongNamesOfGraphsAreCutAndStayDifferent(t *testing.T) {
-	r := samples.Result(nil)
-	name := strings.Repeat("collection-of-networks-", 3)
-	r.Runs = []record.Run{onGraph("cpu", name+"a.el", 1, 1), onGraph("cpu", name+"b.el", 1, 1)}
-	rows := all(r).All
-	if a, b := rows[0].GraphCell(), rows[1].GraphCell(); a == b || len([]rune(a)) > 30 {
-		t.Errorf("the graphs are %q and %q", a, b)
-	}
-}
-
-// A search of a path has a level for each vertex: the figure shows the whole of it, several levels in a bar.
-func TestDeepSearchesAreDrawnToTheirEnd(t *testing.T) {
-	run := onGraph("cpu", "path:1000", 999, 1)
-	for i := range run.Roots {
-		run.Roots[i].Levels, run.Roots[i].Depth, run.Roots[i].Time = nil, new(999), 0.01
-		for range 1000 {
-			run.Roots[i].Levels = append(run.Roots[i].Levels,
-				plugins.Level{Frontier: 2, Edges: plugins.Counted(4), Elapsed: time.Microsecond})
-		}
-	}
-	f := levelsFigure(reports.Summary{Run: run, Label: "cpu"})
-	bars, last := 0, reports.Bar{}
-	for _, shape := range f.Panels[1].Shapes {
-		if bar, ok := shape.(reports.Bar); ok {
-			bars, last = bars+1, bar
-		}
-	}
-	if bars != 200 || last.At != 997 || last.To != 0.005 || f.Panels[1].X.Max != 999.5 {
-		t.Errorf("%d bars on an axis to %v, the last is %+v; want 200 of 5 levels", bars, f.Panels[1].X.Max, last)
-	}
-	must.Equal(t, f.Notes[1], "A bar is the time of 5 levels together, a point the mean of their counts.", "the note")
 }
 
 // Engines are compared in the levels of one root, which the first engine's median is. Others have it elsewhere or not.
