@@ -96,7 +96,8 @@ func TestPartsAreAsTheyWere(t *testing.T) {
 	for i := range path.Roots {
 		root := &path.Roots[i]
 		root.Depth, root.Time = new(999), 0.01
-		root.Levels = slices.Repeat([]plugins.Level{{Frontier: 2, Edges: plugins.Counted(4), Elapsed: time.Microsecond}}, 1000)
+		level := plugins.Level{Frontier: 2, Edges: plugins.Counted(4), Elapsed: time.Microsecond}
+		root.Levels = slices.Repeat([]plugins.Level{level}, 1000)
 	}
 	deep.Runs = []record.Run{path}
 	failed := samples.Result([]string{"cpu", "serial"}, 18)
