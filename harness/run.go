@@ -177,6 +177,7 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 	}
 	defer func() {
 		e.memory = new(e.session.PeakMemory(context.WithoutCancel(ctx)))
+		e.session.StopValidating()
 		err = cmp.Or(err, e.session.Close())
 	}()
 	if err := e.construct(ctx); err != nil {

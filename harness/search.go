@@ -32,7 +32,6 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 	invalid := 0
 	defer func() { step.End(fmt.Sprintf("%d %s, %d invalid", n, noun, invalid), err) }()
 	e.session.StartValidating(ctx)
-	defer e.session.StopValidating()
 	e.confirm = map[int]bool{first: true}                // the first and another one
 	if first+1 < len(roots) && !e.in.graph.Regenerated { // the CPU takes minutes to make all tuples again
 		e.confirm[first+1+rand.IntN(n-1)] = true
