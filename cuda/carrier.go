@@ -50,7 +50,7 @@ type carrier struct {
 	columns, words uint64 // of the grid; own words of a frontier
 	// mail is in pinned memory. mail[k] is what the own kernel writes to rank k, or reads at its own rank.
 	mail           []mailbox
-	frontier, list array // Exchange.frontier and Exchange.list of staged GPUs
+	frontier, list array // Exchange.frontier and, in the host, Exchange.list of staged GPUs
 	inbox, outbox  array // [columns][32*words] vertices from and to the other GPUs of the row, by column
 	move           func(send, receive []part) error
 
@@ -133,8 +133,12 @@ func (c *carrier) exchange(half int) error {
 				rank, own.Barrier, own.After, k, h.Barrier, h.After)
 		}
 	}
+	move := c.move
+	if own.After == afterSparseFrontier {
+		move = c.throughMPI
+	}
 	if c.addressed(half, own) {
-		if err := c.move(c.out, c.in); err != nil {
+		if err := move(c.out, c.in); err != nil {
 			return err
 		}
 	}

@@ -15,67 +15,29 @@ import (
 	"unsafe"
 )
 
-// goroutines is a group of goroutines.
+// goroutines is a group of goroutines, with a channel for the messages of each to each.
 type goroutines struct {
-	rank  int
-	table *table
-}
-
-// table is where they meet.
-type table struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	calls   int
-	send    [][][]byte
-	sums    []int64
-	arrived int
-	left    int
+	rank     int
+	messages [][]chan []byte
 }
 
 func newGoroutines(n int) (all []group) {
-	t := &table{send: make([][][]byte, n)}
-	t.changed = sync.NewCond(&t.mu)
-	for rank := range n {
-		all = append(all, &goroutines{rank, t})
+	messages := make([][]chan []byte, n)
+	for from := range messages {
+		for range n {
+			messages[from] = append(messages[from], make(chan []byte, 1))
+		}
+		all = append(all, goroutines{from, messages})
 	}
 	return all
 }
 
-func (g *goroutines) Rank() int { return g.rank }
-func (g *goroutines) Size() int { return len(g.table.send) }
+func (g goroutines) Rank() int { return g.rank }
+func (g goroutines) Size() int { return len(g.messages) }
 
-func (g *goroutines) Alltoallv(send, receive [][]byte, sums, _ []int64) error {
-	t := g.table
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for t.left > 0 { // others are still reading
-		t.changed.Wait()
-	}
-	call := t.calls
-	t.send[g.rank] = make([][]byte, len(send))
-	for k, message := range send {
-		t.send[g.rank][k] = slices.Clone(message)
-	}
-	if t.arrived == 0 {
-		t.sums = make([]int64, len(sums))
-	}
-	for i, n := range sums {
-		t.sums[i] += n
-	}
-	if t.arrived++; t.arrived == g.Size() {
-		t.arrived, t.left, t.calls = 0, g.Size(), call+1
-		t.changed.Broadcast()
-	}
-	for t.calls == call {
-		t.changed.Wait()
-	}
-	for k := range receive {
-		receive[k] = append(receive[k][:0], t.send[k][g.rank]...)
-	}
-	copy(sums, t.sums)
-	if t.left--; t.left == 0 {
-		t.changed.Broadcast()
-	}
+func (g goroutines) Sendrecv(message []byte, to int, receive [][]byte, from int) error {
+	g.messages[g.rank][to] <- slices.Clone(message)
+	receive[from] = append(receive[from][:0], <-g.messages[from][g.rank]...)
 	return nil
 }
 

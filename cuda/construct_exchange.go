@@ -36,7 +36,7 @@ func (t team) exchangeEdges(columns uint64) error {
 			r.owned += c[r.number]
 		}
 		r.edges = r.Array("edges", int64(8*r.owned))
-		r.buffer = r.Array("edges to send", 8*int64(slices.Max(counts[r.number])))
+		r.buffer = r.Array("edges to send", exported(8*int64(slices.Max(counts[r.number]))))
 	}); err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func (t team) numberVertices() error {
 	t.graphs(func(g *deviceGraph) { g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices) })
 	if err := t.do("hubs", func(r *rank) {
 		g := &r.graph
-		g.Vertex = r.filled("vertex of each label", 4*int64(ranks*g.Labels), 0xff)
+		g.Vertex = r.filled("vertex of each label", exported(4*int64(ranks*g.Labels)), 0xff)
 		r.publish()
 		r.Loop(numberHubsKernel(r.local, r.section()))
 	}); err != nil {

@@ -67,7 +67,7 @@ func (p *process) build(ctx context.Context, in plugins.Input, set plugins.Setti
 		if world, err = p.mpi.World.Split(0, in.Place.Rank); err != nil {
 			return
 		}
-		built, err = build(ctx, in, set, &worldGroup{world, p.mpi.Place})
+		built, err = build(ctx, in, set, &worldGroup{world, p.mpi.Place, p.mpi.Here})
 		if err = agree(world, err); err == nil {
 			built = p.onThread(built, world)
 		}
@@ -75,10 +75,10 @@ func (p *process) build(ctx context.Context, in plugins.Input, set plugins.Setti
 	return built, err
 }
 
-// worldGroup is all processes, and the place of this one among those of its host.
+// worldGroup is all processes, the place of this one among those of its host, and how many these are.
 type worldGroup struct {
 	group
-	place int
+	place, here int
 }
 
 // onThread lets the kernels of a graph run on the thread of MPI, and all processes end with the same result.

@@ -5,9 +5,12 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -32,17 +35,18 @@ func (c configuration) process(place int) configuration {
 type link struct {
 	group
 	sharing  int                  // processes that have the same GPU
-	nccl     *driver.NCCL         // nil: through the host
-	pinned   []driver.Pinned      // [2*ranks] for messages from the device and to it
-	opened   []uint64             // memory of other processes
-	carrier  *carrier             // nil: the kernels write to the memory of the others
+	staged   bool                 // no GPU opens the memory of another
 	transfer string               // for the record
+	opened   []uint64             // memory of other processes
+	pinned   []driver.Pinned      // [2*ranks] for messages from the device and to it
+	carrier  *carrier             // of the messages of a search, if staged
+	nccl     *driver.NCCL         // moves parts of arrays on the device; nil: another way
 	parts    [2][]driver.Transfer // of NCCL
 }
 
 // newLink connects this process, in the context of its GPU.
-func newLink(world group, d *gpu, c configuration) (*link, error) {
-	l := &link{group: world, transfer: "stores to the other GPUs' memory, which is open in every process (CUDA IPC)"}
+func newLink(world *worldGroup, d *gpu, c configuration) (*link, error) {
+	l := &link{group: world}
 	uuids, err := gather(world, []byte(d.UUID))
 	if err != nil {
 		return nil, err
@@ -52,35 +56,91 @@ func newLink(world group, d *gpu, c configuration) (*link, error) {
 			l.sharing++
 		}
 	}
-	if c.Text("transfer") != "nccl" || c.ranks == 1 {
-		return l, nil
+	switch transfer := c.Text("transfer"); {
+	case c.ranks == 1:
+	case transfer == "nccl":
+		l.transfer = "through NCCL, with sparse frontiers and counters by MPI"
+		err = l.startNCCL(d)
+	case transfer == "staged":
+		l.transfer = "through pinned host memory and MPI, as set"
+	case world.here < c.ranks:
+		l.transfer = "through pinned host memory and MPI, because the processes are on several hosts"
 	}
+	l.staged = l.transfer != ""
+	l.transfer = cmp.Or(l.transfer, "stores to the other GPUs' memory, which is open in every process (CUDA IPC)")
+	return l, err
+}
+
+// startNCCL makes a communicator of all processes.
+func (l *link) startNCCL(d *gpu) error {
 	id, err := driver.OpenNCCL()
 	if err == nil && l.sharing > 1 {
 		err = plugins.OptionError("option transfer=nccl needs a GPU for each process, and %d have GPU %d", l.sharing,
 			d.Number)
 	}
-	ids := make([][]byte, world.Size())
-	if world.Rank() == 0 {
-		for k := range ids {
-			ids[k] = id
+	if err = together(l, err, nil, nil); err != nil {
+		return err
+	}
+	ids, err := gather(l, id)
+	if err == nil {
+		l.nccl, err = driver.NewNCCL(ids[0], l.Rank(), l.Size())
+	}
+	return err
+}
+
+// open lets rank k read and write the memory at at[k], unless that is 0 or failed is an error. It returns the addresses
+// of memory that the others let this rank use. closeAll closes it.
+func (l *link) open(at []uint64, failed error) (opened []uint64, err error) {
+	send, receive := make([][]byte, l.Size()), make([][]byte, l.Size())
+	for k := range send {
+		if at[k] == 0 || k == l.Rank() || failed != nil {
+			continue
+		}
+		var base cu.DevicePtr
+		if _, base, failed = cu.DevicePtr(at[k]).AddressRange(); failed == nil {
+			send[k], failed = driver.ExportMemory(uint64(base))
+		}
+		if send[k] = binary.NativeEndian.AppendUint64(send[k], at[k]-uint64(base)); failed != nil {
+			send[k] = nil
 		}
 	}
-	received := make([][]byte, world.Size())
-	if err := together(world, err, ids, received); err != nil {
+	if err := together(l, nil, send, receive); err != nil {
 		return nil, err
 	}
-	l.nccl, err = driver.NewNCCL(received[0], world.Rank(), world.Size())
-	l.transfer = "through NCCL between kernels of the host, with messages of the search by MPI"
-	return l, err
+	opened = make([]uint64, l.Size())
+	for k, message := range receive {
+		if handle := len(message) - 8; handle > 0 && k != l.Rank() && failed == nil {
+			if opened[k], failed = driver.OpenMemory(message[:handle]); failed != nil {
+				return nil, fmt.Errorf("open the memory of the GPU of rank %d: %w; set transfer=staged", k, failed)
+			}
+			l.opened = append(l.opened, opened[k])
+			opened[k] += binary.NativeEndian.Uint64(message[handle:])
+		}
+	}
+	return opened, failed
 }
+
+// closeAll closes what open has opened.
+func (l *link) closeAll() (err error) {
+	for _, at := range l.opened {
+		err = errors.Join(err, driver.CloseMemory(at))
+	}
+	l.opened = nil
+	return err
+}
+
+// exported returns the size of an array that other processes open: whole pages of the driver, with nothing else.
+func exported(bytes int64) int64 { return (bytes + 2<<20 - 1) &^ (2<<20 - 1) }
 
 const pieceBytes = 16 << 20 // of a message between devices through the host
 
 // move sends send[k] to rank k and receives receive[k] from it, in memory of the device. All ranks call it with the
 // same largest, which is at least the length of every part.
 func (l *link) move(send, receive []part, largest uint64) (err error) {
-	if l.nccl != nil {
+	switch {
+	case !l.staged:
+		return l.throughMemory(send, receive)
+	case l.nccl != nil:
 		return l.throughNCCL(send, receive)
 	}
 	for len(l.pinned) < 2*l.Size() && err == nil {
@@ -95,8 +155,7 @@ func (l *link) move(send, receive []part, largest uint64) (err error) {
 	out, in := make([][]byte, l.Size()), make([][]byte, l.Size())
 	for first := uint64(0); first < largest; first += pieceBytes {
 		for k := range out {
-			out[k] = l.piece(2*k, send[k], first)
-			in[k] = l.piece(2*k+1, receive[k], first)
+			out[k], in[k] = l.piece(2*k, send[k], first), l.piece(2*k+1, receive[k], first)
 			if len(out[k]) > 0 && err == nil {
 				err = driver.Read(out[k], send[k].at+first)
 			}
@@ -105,12 +164,30 @@ func (l *link) move(send, receive []part, largest uint64) (err error) {
 			return err
 		}
 		for k := range in {
-			if bytes := l.piece(2*k+1, receive[k], first); len(bytes) > 0 && k != l.Rank() && err == nil {
+			if bytes := l.piece(2*k+1, receive[k], first); len(bytes) > 0 && err == nil {
 				err = driver.WriteAll(receive[k].at+first, bytes)
 			}
 		}
 	}
 	return agree(l, err)
+}
+
+// throughMemory reads what the others send from their memory.
+func (l *link) throughMemory(send, receive []part) error {
+	at := make([]uint64, l.Size())
+	for k, p := range send {
+		if p.bytes > 0 {
+			at[k] = p.at
+		}
+	}
+	from, err := l.open(at, cu.Synchronize())
+	for k, p := range receive {
+		if p.bytes > 0 && err == nil {
+			err = cu.MemcpyDtoD(cu.DevicePtr(p.at), cu.DevicePtr(from[k]), int64(p.bytes))
+		}
+	}
+	err = agree(l, cmp.Or(err, cu.Synchronize())) // then no one reads any longer
+	return errors.Join(err, l.closeAll())
 }
 
 // piece is pinned memory for the piece of a part that begins at an offset.
@@ -138,20 +215,29 @@ func (l *link) connect(r *rank) (all deviceExchange, err error) {
 	block := 32 * int64(g.Words)
 	list, inbox := 2*4*32*int64(g.FrontierWords), 8*int64(g.Columns)*block
 	found := 4 * max(int64(g.Columns)-1, 1) * block
-	if r.c.Text("transfer") == "peer" || r.c.ranks == 1 {
-		why := l.openAll(r, &all, []shared{
-			{&all.Frontier, "", 0}, {&all.Mailbox, "messages", mailboxBytes}, {&all.Inbox, "vertices found by others", inbox},
-			{&all.Found, "vertices found for others", found}, {&all.List, "sparse frontiers", list},
-		})
-		if why == nil || r.Err != nil || errors.Is(why, errOther) {
-			return all, errors.Join(r.Err, why)
+	if !l.staged {
+		mailbox := r.Array("messages", exported(mailboxBytes))
+		r.Fill(mailbox, 0, mailboxBytes)
+		for _, array := range []struct {
+			all *[maxRanks]uint64
+			own uint64
+		}{
+			{&all.Mailbox, mailbox}, {&all.Frontier, g.Frontier[0]},
+			{&all.Inbox, r.Array("vertices found by others", exported(inbox))},
+			{&all.Found, r.Array("vertices found for others", exported(found))},
+			{&all.List, r.Array("sparse frontiers", exported(list))},
+		} {
+			others, err := l.open(slices.Repeat([]uint64{array.own}, l.Size()), cmp.Or(r.Err, cu.Synchronize()))
+			if err = agree(l, err); err != nil {
+				return all, err
+			}
+			copy(array.all[:], others)
+			array.all[l.Rank()] = array.own
 		}
-		l.transfer = fmt.Sprintf("through pinned host memory and MPI, because %v", why)
-		if r.c.Text("messages") == "bitmaps" && g.Columns > 1 {
-			return all, fmt.Errorf("option messages=bitmaps: %w: %w", why, plugins.ErrUnavailable)
-		}
-	} else if l.nccl == nil {
-		l.transfer = "through pinned host memory and MPI, as set"
+		return all, nil
+	}
+	if r.c.Text("messages") == "bitmaps" && g.Columns > 1 {
+		return all, fmt.Errorf("option messages=bitmaps: %w: messages go %s", plugins.ErrUnavailable, l.transfer)
 	}
 	array := func(what string, bytes int64, inHost bool) (a array) {
 		if !inHost {
@@ -167,7 +253,7 @@ func (l *link) connect(r *rank) (all deviceExchange, err error) {
 	mail := array("messages", int64(l.Size())*mailboxBytes, true)
 	c := &carrier{
 		world: l.group, columns: g.Columns, words: g.Words,
-		frontier: array("frontiers", 2*4*int64(g.FrontierWords), host), list: array("sparse frontiers", list, host),
+		frontier: array("frontiers", 2*4*int64(g.FrontierWords), host), list: array("sparse frontiers", list, true),
 		inbox: array("vertices found by others", inbox, host), outbox: array("vertices found for others", inbox, host),
 	}
 	if r.Err != nil {
@@ -188,72 +274,6 @@ func (l *link) connect(r *rank) (all deviceExchange, err error) {
 	all.Inbox[g.Rank] = c.inbox.at
 	l.carrier = c
 	return all, nil
-}
-
-// shared is an array that every process has: its addresses, by rank. Without bytes it is there already.
-type shared struct {
-	at    *[maxRanks]uint64
-	what  string
-	bytes int64
-}
-
-// openAll makes arrays and opens those of the other processes.
-func (l *link) openAll(r *rank, all *deviceExchange, arrays []shared) (err error) {
-	var handles []byte
-	all.Frontier[r.number] = r.graph.Frontier[0]
-	for _, a := range arrays {
-		if a.bytes > 0 {
-			a.at[r.number] = r.Array(a.what, exported(a.bytes))
-			r.Fill(a.at[r.number], 0, a.bytes)
-		}
-		var handle []byte
-		if r.Err == nil && err == nil {
-			handle, err = driver.ExportMemory(a.at[r.number])
-		}
-		handles = append(handles, handle...)
-	}
-	if r.Err == nil && err == nil {
-		err = cu.Synchronize()
-	}
-	every, lost := gather(l, handles)
-	if lost != nil {
-		return lost
-	}
-	for k, others := range every {
-		n := len(others) / len(arrays)
-		for i, a := range arrays {
-			if k == l.Rank() || err != nil || r.Err != nil {
-				continue
-			}
-			if a.at[k], err = driver.OpenMemory(others[n*i : n*i+n]); err == nil {
-				l.opened = append(l.opened, a.at[k])
-			} else {
-				err = fmt.Errorf("rank %d cannot write to the memory of rank %d: %w", r.number, k, err)
-			}
-		}
-	}
-	reasons, lost := gather(l, []byte(fmt.Sprint(errors.Join(err, r.Err))))
-	if lost != nil {
-		return lost
-	}
-	for _, reason := range reasons {
-		if why := string(reason); why != fmt.Sprint(error(nil)) {
-			return errors.Join(errors.New(why), l.closeAll())
-		}
-	}
-	return nil
-}
-
-// exported returns the size of an array that another process opens: whole pages of the driver, which have nothing else.
-func exported(bytes int64) int64 { return (bytes + 2<<20 - 1) &^ (2<<20 - 1) }
-
-// closeAll closes what openAll has opened.
-func (l *link) closeAll() (err error) {
-	for _, at := range l.opened {
-		err = errors.Join(err, driver.CloseMemory(at))
-	}
-	l.opened = nil
-	return err
 }
 
 // close ends the link when all processes have ended what they do with it.

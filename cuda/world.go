@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,9 +18,9 @@ import (
 type group interface {
 	Rank() int
 	Size() int
-	// Alltoallv sends send[k] to process k, stores what that sent in receive[k], in its memory if that has room, and
-	// replaces sums and minima by those of all processes.
-	Alltoallv(send, receive [][]byte, sums, minima []int64) error
+	// Sendrecv sends a message to a process, and stores that of another one in receive[from], in its memory if that has
+	// room.
+	Sendrecv(message []byte, to int, receive [][]byte, from int) error
 }
 
 // errOther is the error of a process that stops because of another one, which has the reason.
@@ -30,25 +31,30 @@ type agreed struct{ error }
 
 func (s agreed) Unwrap() error { return s.error }
 
-// together sends send[k] to process k and stores what that sent in receive[k], or waits for all if both are nil. It
-// returns an error if a process has one: err itself or, canceled, errOther.
+// together sends send[k] to process k and stores what that sent in receive[k], or waits for all if both are nil. A
+// message of one byte says that its sender has failed. together returns an error if a process has one: err itself or,
+// canceled, errOther.
 func together(world group, err error, send, receive [][]byte) error {
-	failed := []int64{0}
-	if err != nil {
-		failed[0], send = 1, nil
+	if receive == nil {
+		receive = make([][]byte, world.Size())
 	}
-	if receive == nil || err != nil {
-		receive = make([][]byte, world.Size()) // others may send
+	failed, rank, size := false, world.Rank(), world.Size()
+	for step := 1; step < size; step++ {
+		to, from, message := (rank+step)%size, (rank+size-step)%size, []byte(nil)
+		if err != nil {
+			message = []byte{0}
+		} else if send != nil {
+			message = send[to]
+		}
+		if lost := world.Sendrecv(message, to, receive, from); lost != nil {
+			return agreed{cmp.Or(err, lost)}
+		}
+		failed = failed || len(receive[from]) == 1
 	}
-	if send == nil {
-		send = make([][]byte, world.Size())
-	}
-	switch lost := world.Alltoallv(send, receive, failed, nil); {
+	switch {
 	case err != nil:
 		return agreed{err}
-	case lost != nil:
-		return agreed{lost}
-	case failed[0] > 0:
+	case failed:
 		return agreed{fmt.Errorf("%w: %w", errOther, context.Canceled)}
 	}
 	return nil
@@ -62,12 +68,13 @@ func agree(world group, err error) error {
 	return together(world, err, nil, nil)
 }
 
-// gather returns the bytes of all processes.
+// gather returns the bytes of all processes; they have at least two each.
 func gather(world group, own []byte) ([][]byte, error) {
 	send, all := make([][]byte, world.Size()), make([][]byte, world.Size())
 	for k := range send {
 		send[k] = own
 	}
+	all[world.Rank()] = own
 	return all, together(world, nil, send, all)
 }
 

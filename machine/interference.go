@@ -5,6 +5,7 @@ package machine
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +22,8 @@ type Interference struct {
 	Period float64 `json:"period,omitempty"` // measured interval, seconds
 	// Waited is the longest run queue wait of a thread that ran at least a quarter as long as the busiest one, in seconds.
 	Waited float64 `json:"waited,omitempty"`
-	// Stolen is the time that the hypervisor took from the machine's processors, in seconds.
+	// Stolen is the time that the hypervisor took from the processor that lost most, in seconds. A thread does not wait
+	// for several of them at the same time.
 	Stolen   float64 `json:"stolen,omitempty"`
 	Switches int64   `json:"switches,omitempty"` // context switches of its threads
 	Faults   int64   `json:"faults,omitempty"`   // page faults
@@ -32,7 +34,7 @@ type Moment struct {
 	at      time.Time
 	threads map[string]thread // by the directory of the thread
 	faults  int64
-	stolen  int64 // in hundredths of a second
+	stolen  map[string]int64 // by processor, in hundredths of a second
 }
 
 type thread struct{ ran, waited, switches int64 } // nanoseconds
@@ -71,7 +73,7 @@ func PeakMemory(pid int, children bool) (bytes int64) {
 }
 
 func now(proc string, pids ...int) *Moment {
-	m := &Moment{at: time.Now(), threads: map[string]thread{}}
+	m := &Moment{at: time.Now(), threads: map[string]thread{}, stolen: map[string]int64{}}
 	for dir, tasks := range family(proc, pids...) {
 		for _, task := range tasks {
 			var t thread
@@ -88,9 +90,11 @@ func now(proc string, pids ...int) *Moment {
 	if len(m.threads) == 0 {
 		return nil
 	}
-	line, _, _ := strings.Cut(tree(proc).line("stat"), "\n")
-	if fields := strings.Fields(line); len(fields) > 8 { // cpu user nice system idle iowait irq softirq steal
-		m.stolen = number(fields[8])
+	text, _ := os.ReadFile(filepath.Join(proc, "stat"))
+	for line := range strings.Lines(string(text)) { // cpu0 user nice system idle iowait irq softirq steal
+		if f := strings.Fields(line); len(f) > 8 && f[0] != "cpu" && strings.HasPrefix(f[0], "cpu") {
+			m.stolen[f[0]] = number(f[8])
+		}
 	}
 	return m
 }
@@ -101,7 +105,10 @@ func (m *Moment) Since(before *Moment) *Interference {
 		return nil
 	}
 	i := &Interference{Period: m.at.Sub(before.at).Seconds(),
-		Stolen: float64(m.stolen-before.stolen) / 100, Faults: m.faults - before.faults}
+		Faults: m.faults - before.faults}
+	for processor, stolen := range m.stolen {
+		i.Stolen = max(i.Stolen, float64(stolen-before.stolen[processor])/100)
+	}
 	busiest := int64(0)
 	for task, t := range m.threads {
 		was := before.threads[task]

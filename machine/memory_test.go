@@ -167,14 +167,16 @@ func TestInterferenceIsThatOfBusyThreads(t *testing.T) {
 	files := map[string]string{
 		main + "schedstat": "1000000 100 5\n", main + "children": "9 ", idle + "schedstat": "1000 0 2\n",
 		child + "schedstat": "0 0 0\n", "proc/7/stat": "7 (a ) name) S 1 7 7 0 -1 4194560 100 3 1 0 20\n",
-		"proc/9/stat": "9 (rank) S 7 7 7 0 -1 4194560 10 0 0 0 2\n", "proc/stat": "cpu  1 2 3 4 5 6 7 250 0 0\ncpu0 1\n",
+		"proc/9/stat": "9 (rank) S 7 7 7 0 -1 4194560 10 0 0 0 2\n",
+		"proc/stat":   "cpu  1 2 3 4 5 6 7 250 0 0\ncpu0 1\ncpu1 1 2 3 4 5 6 7 8 0 0\ncpu2 1 2 3 4 5 6 7 8 0 0\n",
 	}
 	proc, _, _ := mount(t, files)
 	before := now(proc, 7)
 	fill(t, filepath.Dir(proc), map[string]string{
 		main + "schedstat": "11000000 2000100 9\n", idle + "schedstat": "2000 5000000 3\n",
 		child + "schedstat": "9000000 1000000 4\n", "proc/7/stat": "7 (a ) name) S 1 7 7 0 -1 4194560 130 3 4 0 20\n",
-		"proc/stat": "cpu  1 2 3 4 5 6 7 253 0 0\n",
+		"proc/stat": "cpu  1 2 3 4 5 6 7 257 0 0\ncpu1 1 2 3 4 5 6 7 11 0 0\ncpu2 1 2 3 4 5 6 7 10 0 0\n" +
+			"intr 1 2 3 4 5 6 7 99\n",
 	})
 	got := now(proc, 7).Since(before)
 	if got.Period <= 0 {
