@@ -35,15 +35,8 @@ func (h *Here) Start(ctx context.Context, n int) (places []*Place, stop func(), 
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.cluster.config.times.start)
 	defer cancel()
-	waiting, cancel := context.WithCancel(ctx)
+	waiting, cancel := job.whileItRuns(ctx, 0)
 	defer cancel()
-	go func() {
-		select {
-		case <-job.process.Exited():
-			cancel()
-		case <-waiting.Done():
-		}
-	}()
 	if places, err = h.places.Wait(waiting, job.Name, n); err != nil {
 		return nil, nil, fmt.Errorf("%w; %w", err, job.Stop())
 	}

@@ -260,15 +260,8 @@ func (j *Job) state() error {
 // shows that a place or the launcher has ended, Each ends the job. The error is then that of the node on which the
 // first place ended, since launchers end the others, and has the launcher's last output.
 func (j *Job) Each(ctx context.Context, do func(ctx context.Context, n *Node) error) error {
-	watched, cancel := context.WithCancel(ctx)
+	watched, cancel := j.whileItRuns(ctx, noticeTime) // until then the nodes report which place has ended
 	defer cancel()
-	go func() {
-		select {
-		case <-watched.Done():
-		case <-j.process.Exited():
-			time.AfterFunc(noticeTime, cancel) // until then the nodes report which place has ended
-		}
-	}()
 	errs := make([]error, j.size())
 	err := j.cluster.Each(watched, func(ctx context.Context, n *Node) error {
 		errs[n.Index] = do(ctx, n)
@@ -292,6 +285,19 @@ func (j *Job) Each(ctx context.Context, do func(ctx context.Context, n *Node) er
 		return j.Stop()
 	}
 	return fmt.Errorf("%w; %w", err, j.Stop())
+}
+
+// whileItRuns returns a context that ends some time after the launcher.
+func (j *Job) whileItRuns(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-j.process.Exited():
+			time.AfterFunc(after, cancel)
+		}
+	}()
+	return ctx, cancel
 }
 
 // firstEnded returns the node on which the first place of the job ended, or nil.

@@ -115,17 +115,13 @@ func NewSpread(host *rpc.Host, single *rpc.Client, hosts int,
 
 // OpenPlaces opens an engine's program in places. If it returns an error, it has closed them all.
 func OpenPlaces(ctx context.Context, host *rpc.Host, program rpc.Program, places []*Place) ([]*rpc.Client, error) {
-	clients, errs := make([]*rpc.Client, len(places)), make([]error, len(places))
-	var all sync.WaitGroup
-	for k, place := range places {
-		all.Go(func() {
-			own := program
-			own.Start = place.Start
-			clients[k], errs[k] = host.Open(ctx, own)
-		})
-	}
-	all.Wait()
-	err := errors.Join(errs...)
+	clients := make([]*rpc.Client, len(places))
+	err := each(ctx, len(places), func(ctx context.Context, k int) (err error) {
+		own := program
+		own.Start = places[k].Start
+		clients[k], err = host.Open(ctx, own)
+		return err
+	})
 	for _, c := range clients {
 		if err != nil && c != nil {
 			_ = c.Close() // the error is that of another one
@@ -353,18 +349,15 @@ func (s *Spread) Thaw() {
 
 // end closes the processes.
 func (s *Spread) end() (err error) {
-	var all sync.WaitGroup
-	errs := make([]error, len(s.processes))
-	for k, p := range s.processes {
-		all.Go(func() { errs[k] = p.Close() })
-	}
-	all.Wait()
-	errs = append(errs, s.parents.free(), s.distances.free())
+	err = each(context.Background(), len(s.processes), func(_ context.Context, k int) error {
+		return s.processes[k].Close()
+	})
+	err = cmp.Or(err, s.parents.free(), s.distances.free())
 	if s.processes, s.built = nil, false; s.stop != nil {
 		s.stop()
 		s.stop = nil
 	}
-	return cmp.Or(errs...)
+	return err
 }
 
 // Close implements plugins.Engine.
