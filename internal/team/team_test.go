@@ -51,27 +51,6 @@ func TestIdleWorkersPark(t *testing.T) {
 	}
 }
 
-func TestSharesCoverEverythingOnce(t *testing.T) {
-	for _, size := range []int{1, 2, 3, 7} {
-		team := Team{size: size}
-		for _, n := range []int{0, 1, 5, 64, 1000} {
-			for _, grain := range []int{1, 8, 64} {
-				end := 0
-				for worker := range size {
-					from, to := team.Share(worker, n, grain)
-					if from != end || to < from || from%grain != 0 && from != n {
-						t.Errorf("size %d, n %d, grain %d: worker %d has %d..%d after %d", size, n, grain, worker, from, to, end)
-					}
-					end = to
-				}
-				if end != n {
-					t.Errorf("size %d, n %d, grain %d: shares end at %d", size, n, grain, end)
-				}
-			}
-		}
-	}
-}
-
 func TestWorkersThatDoNotRunDelayNothing(t *testing.T) {
 	team := prepare(3) // two members that never run
 	for range 10 {
@@ -86,7 +65,7 @@ func TestWorkersThatDoNotRunDelayNothing(t *testing.T) {
 func TestSplitAndPiecesCoverEverythingOnce(t *testing.T) {
 	team := New(min(4, 2*runtime.GOMAXPROCS(0)))
 	defer team.Stop()
-	for _, n := range []int{0, 1, 7, 1000} {
+	for _, n := range []int{0, 1, 7, 64, 1000} {
 		for name, spread := range map[string]func(func(worker, from, to int)){
 			"Split":  func(task func(worker, from, to int)) { team.Split(n, 7, task) },
 			"Pieces": func(task func(worker, from, to int)) { team.Pieces(n, 7, task) },
