@@ -22,9 +22,7 @@ func openMPI(t *testing.T, launcher Launcher) func(context.Context) (plugins.Eng
 	here := must.Get(NewHere(c))
 	host := rpc.NewHost(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
-		if err := host.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(host.Close())
 		here.Close()
 	})
 	program := rpc.Program{Name: "mpi", Path: os.Args[0], Args: []string{"mpi"}}

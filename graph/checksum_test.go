@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"runtime"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func TestChecksumDependsOnEveryTupleAndTheirOrder(t *testing.T) {
@@ -48,9 +50,7 @@ func TestChecksumDependsOnEveryTupleAndTheirOrder(t *testing.T) {
 
 func TestWriteEdgesWritesThePackedForm(t *testing.T) {
 	var out bytes.Buffer
-	if err := WriteEdges(&out, []Edge{MakeEdge(0x123456789abc, 0xfedcba987654)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(WriteEdges(&out, []Edge{MakeEdge(0x123456789abc, 0xfedcba987654)}))
 	want := []byte{0xbc, 0x9a, 0x78, 0x56, 0x54, 0x76, 0x98, 0xba, 0x34, 0x12, 0xdc, 0xfe}
 	if !bytes.Equal(out.Bytes(), want) {
 		t.Errorf("want % x, got % x", want, out.Bytes())

@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // The values of this file come from the Graph500 reference, version 3.0.0. The hashes are over tuples in the packed
@@ -104,8 +106,6 @@ func hashOf(edges []Edge, basis uint64) uint64 {
 func generate(t testing.TB, s Source, first, count int64) []Edge {
 	t.Helper()
 	edges := make([]Edge, count)
-	if err := s.Generate(context.Background(), edges, first, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(s.Generate(context.Background(), edges, first, 0))
 	return edges
 }

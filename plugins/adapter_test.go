@@ -129,9 +129,7 @@ func TestRepeat(t *testing.T) {
 	})
 	repeat := e.(plugins.Repeater).Repeat
 	_, err := repeat(t.Context(), []graph.Vertex{0}, time.Millisecond, nil)
-	if !errors.Is(err, plugins.ErrNotConstructed) {
-		t.Errorf("without a graph: %v", err)
-	}
+	must.Is(t, err, plugins.ErrNotConstructed)
 	triangle(t, e)
 	parent := make([]graph.Vertex, 4)
 	var n int64
@@ -139,9 +137,7 @@ func TestRepeat(t *testing.T) {
 	if n != 4711 || err != nil || parent[3] != graph.Unreached {
 		t.Errorf("own Repeat: %d, %v, parents %v", n, err, parent)
 	}
-	if _, err := repeat(t.Context(), []graph.Vertex{0}, time.Hour, parent[:2]); !errors.Is(err, plugins.ErrParent) {
-		t.Errorf("with two parents for three vertices: %v", err)
-	}
+	must.Is(t, must.Err(repeat(t.Context(), []graph.Vertex{0}, time.Hour, parent[:2])), plugins.ErrParent)
 	var searched []graph.Vertex
 	n, err = plugins.InTurn(t.Context(), []graph.Vertex{4, 2}, time.Hour, func(root graph.Vertex) error {
 		if searched = append(searched, root); len(searched) == 4 {
@@ -164,9 +160,7 @@ func TestGraphThatIsGoneIsFreed(t *testing.T) {
 	}, nil)
 	triangle(t, e)
 	for range 2 {
-		if _, err := e.Search(t.Context(), 0, make([]graph.Vertex, 3)); !errors.Is(err, plugins.ErrNotConstructed) {
-			t.Errorf("got %v, want ErrNotConstructed", err)
-		}
+		must.Is(t, must.Err(e.Search(t.Context(), 0, make([]graph.Vertex, 3))), plugins.ErrNotConstructed)
 	}
 	if calls != 1 {
 		t.Errorf("%d searches of a graph that is gone", calls-1)

@@ -214,9 +214,7 @@ func (e endless) Read(p []byte) (int, error) {
 
 func TestCancelAndErrorsOfTheCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := LoadFrom(ctx, endless{cancel}, "a.el", Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Is(t, must.Err(LoadFrom(ctx, endless{cancel}, "a.el", Options{})), context.Canceled)
 	full := errors.New("full")
 	text := bannerMM + " matrix coordinate pattern general\n9 9 1048576\n" + strings.Repeat("1 2\n", 1<<20)
 	for _, name := range []string{"a.mtx", "a.el"} {

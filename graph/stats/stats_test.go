@@ -4,7 +4,6 @@ package stats
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,7 +67,5 @@ func TestDiameters(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	source := must.Get(graph.ParseSource("grid2d:300", 1, 2))
-	if _, err := Of(ctx, source, func(int64) { cancel() }); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	must.Is(t, must.Err(Of(ctx, source, func(int64) { cancel() })), context.Canceled)
 }

@@ -270,12 +270,8 @@ func TestCanceledValidationReturnsContextError(t *testing.T) {
 	v := mustValidator(t, edges, vertices, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := v.Validate(ctx, 458, parent); !errors.Is(err, context.Canceled) {
-		t.Errorf("validating: got error %v", err)
-	}
-	if _, err := v.Count(ctx, 458, parent); !errors.Is(err, context.Canceled) {
-		t.Errorf("counting: got error %v", err)
-	}
+	must.Is(t, must.Err(v.Validate(ctx, 458, parent)), context.Canceled)
+	must.Is(t, must.Err(v.Count(ctx, 458, parent)), context.Canceled)
 	if tree, err := v.Validate(context.Background(), 458, parent); err != nil || tree.NEdge() != 16_239 {
 		t.Errorf("afterwards: got %+v, error %v", tree, err)
 	}

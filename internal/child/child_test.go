@@ -42,9 +42,7 @@ func start(t *testing.T, cmd *exec.Cmd) *Process {
 
 func TestStartFailsForAMissingProgram(t *testing.T) {
 	_, err := Start(exec.Command("/nowhere/program"), 0, func() { t.Error("atEnd was called") })
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
+	must.Is(t, err, os.ErrNotExist)
 }
 
 func TestEndOfProgram(t *testing.T) {

@@ -4,7 +4,6 @@ package kolganov
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -45,9 +44,7 @@ func TestOrderOnThreads(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Order(ctx, g.Offsets, targets, 2); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the context has ended: got %v", err)
-	}
+	must.Is(t, must.Err(Order(ctx, g.Offsets, targets, 2)), context.Canceled)
 }
 
 // The cases are the branches of figure 3, with 100 vertices, a factor of 5, alpha 10 and beta 20: 600 is the sum of the

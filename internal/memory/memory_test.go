@@ -2,15 +2,17 @@
 
 package memory
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
+)
 
 func TestArenaCountsBytes(t *testing.T) {
 	arena := New()
 	a := Allocate[uint32](arena, "a", 1<<20)
 	b := Allocate[uint64](arena, "b", 100)
-	if err := arena.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(arena.Err())
 	for i := range a {
 		if a[i] != 0 {
 			t.Fatalf("element %d of a new array is %d", i, a[i])

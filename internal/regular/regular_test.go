@@ -27,16 +27,12 @@ func TestReadRefusesWhatIsNotARegularFileOfItsSize(t *testing.T) {
 	}
 	must.Do(os.Symlink(file, link))
 	for _, name := range []string{pipe, dir, "/dev/zero", "/dev/null"} {
-		if _, err := Read(name, limit); !errors.Is(err, ErrRefused) {
-			t.Errorf("%s: got %v, want %v", name, err, ErrRefused)
-		}
+		must.Is(t, must.Err(Read(name, limit)), ErrRefused)
 	}
 	if _, err := Read(socket, limit); err == nil {
 		t.Error("a socket was read")
 	}
-	if _, err := Read(file, limit); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
-	}
+	must.Is(t, must.Err(Read(file, limit)), fs.ErrNotExist)
 	for _, c := range []struct {
 		size int
 		want error

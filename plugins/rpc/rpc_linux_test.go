@@ -7,7 +7,6 @@ package rpc
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -174,7 +173,5 @@ func TestSegmentIsAFileWhereProcIsClosed(t *testing.T) {
 		t.Errorf("the host sees %d", got)
 	}
 	must.Do(engine.unmap(), s.release())
-	if _, err := os.Stat(filepath.Dir(s.path)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is left behind: %v", filepath.Dir(s.path), err)
-	}
+	must.Is(t, must.Err(os.Stat(filepath.Dir(s.path))), os.ErrNotExist)
 }

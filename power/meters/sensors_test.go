@@ -188,9 +188,7 @@ func (removed) ReadAt([]byte, int64) (int, error) {
 }
 
 func TestADeviceThatIsRemovedIsGone(t *testing.T) {
-	if _, err := readNumber(removed{}); !errors.Is(err, power.ErrGone) {
-		t.Errorf("got %v, want %v", err, power.ErrGone)
-	}
+	must.Is(t, must.Err(readNumber(removed{})), power.ErrGone)
 }
 
 func TestRAPLOfProcessorsThatDoNotMeasureIsEstimated(t *testing.T) {
@@ -284,9 +282,7 @@ func TestNVMLCountsTheEnergyOfEachGPU(t *testing.T) {
 		t.Errorf("an unknown code: %v", err)
 	}
 	f.gpus[0].energy = nvmlGPULost
-	if _, err := meters[0].Read(t.Context()); !errors.Is(err, power.ErrGone) {
-		t.Errorf("a lost GPU: %v", err)
-	}
+	must.Is(t, must.Err(meters[0].Read(t.Context())), power.ErrGone)
 	for i, m := range meters {
 		if f.users != len(meters)-i {
 			t.Errorf("the library has %d users with %d meters open", f.users, len(meters)-i)
