@@ -3,8 +3,9 @@
 package text
 
 import (
-	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,129 +17,69 @@ import (
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
-const width = 100 // of the terminal
-
-// A state is a verdict, with a color or without. It is never cut, so another column goes.
-func TestStatesAreWhole(t *testing.T) {
-	for _, state := range []string{"PARTLY CHECKED", colored("PARTLY CHECKED", reports.Fair)} {
-		table := reports.NewTable("engine|#"+reports.Range+"|state", "")
-		table.Add("cpu", "0.633 … 1.46", state)
-		var b bytes.Buffer
-		must.Do(Columns(&b, table, 35))
-		if got := b.String(); !strings.Contains(got, state) || strings.Contains(got, reports.Range) {
-			t.Errorf("want the state and no range, got\n%s", got)
-		}
-	}
-}
-
-// Twenty engines with long labels and the largest numbers that a record can hold.
-func TestColumnsFitTheTerminal(t *testing.T) {
+// Tables fit the terminal and are as they were there: names stay different, and verdicts and numbers whole, at the cost
+// of columns that matter less. In a pipe everything is whole.
+func TestTablesFitTheTerminal(t *testing.T) {
+	verdict := colored("PARTLY CHECKED", reports.Fair)
+	states := reports.NewTable("engine|#"+reports.Range+"|state", "")
+	states.Add("cpu", "0.633 … 1.46", "PARTLY CHECKED")
+	painted := reports.NewTable("engine|#"+reports.Range+"|state", "")
+	painted.Add("cpu", "0.633 … 1.46", verdict)
+	tables := map[string]reports.Table{"35 state": states, "35 painted state": painted}
 	for name, label := range map[string]string{
 		"long options": "distributed:ranks=%d:partition=2d:grid=4096x4096:threads=128:shortcut=leaves",
 		"wide letters": "名前がとても長い引擎の名前です名前がとても長い引擎の名前です名前がとても長い引擎の名前です名前がとても長い引擎%d",
 		"short":        "cpu%d",
 	} {
-		t.Run(name, func(t *testing.T) {
-			table := reports.NewTable("engine|#number|#other number|state", "")
-			for i := range 20 {
-				table.Add(fmt.Sprintf(label, i), "1.234e+123", strings.Repeat("9", 40),
-					colored("PARTLY CHECKED", reports.Fair))
-			}
-			var b bytes.Buffer
-			must.Do(Columns(&b, table, width))
-			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-			if len(lines) != 22 {
-				t.Fatalf("%d lines for 20 rows", len(lines))
-			}
-			for _, line := range lines {
-				if n := text.StringWidthWithoutEscSequences(line); n > width {
-					t.Errorf("%d columns: %s", n, line)
-				}
-			}
-			if !strings.Contains(b.String(), colored("PARTLY CHECKED", reports.Fair)) || !strings.Contains(b.String(),
-				"1.234e+123") {
-				t.Errorf("the verdict or a number is cut:\n%s", &b)
-			}
-			seen := map[string]bool{}
-			for _, line := range lines[2:] {
-				if seen[line] && name != "long options" {
-					t.Errorf("two variants look the same: %s", line)
-				}
-				seen[line] = true
-			}
-		})
-	}
-}
-
-func narrow(t interface {
-	Helper()
-	Errorf(string, ...any)
-}, table string) {
-	t.Helper()
-	for line := range strings.Lines(table) {
-		if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > width {
-			t.Errorf("%d columns: %q", n, line)
+		table := reports.NewTable("engine|#number|#other number|state", "")
+		for i := range 20 {
+			table.Add(fmt.Sprintf(label, i), "1.234e+123", strings.Repeat("9", 40), verdict)
 		}
+		tables["100 "+name] = table
 	}
-}
-
-// Names that can be read are worth more than the range of the rates, and verdicts and large rates are whole.
-func TestTableFitsATerminal(t *testing.T) {
-	for name, c := range map[string]struct {
-		engines []string
-		source  string
-		teps    record.Spread
-		width   int
-		want    []string
-	}{
-		"files": {[]string{"cpu", "2d"}, strings.Repeat("collection-of-networks-", 5) + ".gz", record.Spread{}, width, nil},
-		"verdict": {[]string{strings.Repeat("long-engine-name-", 9)}, "", record.Spread{}, width,
-			[]string{"PARTLY CHECKED", "63/64"}},
-		"range": {[]string{"distributed-2d", "cpu"}, "uniform:1000000:16000000", record.Spread{}, 80,
-			[]string{"distributed-2d  unif"}},
-		"rates": {[]string{"long-engine-name"}, "", record.Spread{Min: 123456.789e9, FirstQuartile: 2e14, Median: 2e14,
-			ThirdQuartile: 2e14, Max: 987654.321e9, Mean: 23456.789e9}, width, []string{"123000 … 988000"}},
-	} {
-		r := samples.Result(c.engines, 16)
+	runs := func(teps float64, source string, engines ...string) reports.Table {
+		r := samples.Result(engines, 16)
 		for i := range r.Runs {
-			r.Runs[i].Roots[0].Validated = name != "verdict"
-			if c.source != "" {
-				r.Runs[i].GraphID = record.GraphID{Source: c.source}
+			if r.Runs[i].Roots[0].Validated = false; source != "" {
+				r.Runs[i].GraphID = record.GraphID{Source: source}
 			}
-			if c.teps.Mean > 0 {
-				r.Runs[i].Statistics.TEPS = c.teps
+			if teps > 0 {
+				r.Runs[i].Statistics.TEPS = record.Spread{Min: 123456.789e9, FirstQuartile: teps, Median: teps,
+					ThirdQuartile: teps, Max: 987654.321e9, Mean: 23456.789e9}
 			}
 		}
-		for _, color := range []bool{false, true} {
-			var b bytes.Buffer
-			must.Do(Table(&b, report(r).Results[0], c.width, color))
-			narrow(t, b.String())
-			for _, want := range c.want {
-				if !strings.Contains(b.String(), want) || name == "range" && strings.Contains(b.String(), reports.Range) {
-					t.Errorf("%s: want %q in\n%s", name, want, &b)
+		return report(r).Results[0].RunTable(false)
+	}
+	tables["100 files"] = runs(0, strings.Repeat("collection-of-networks-", 5)+".gz", "cpu", "2d")
+	tables["100 long name"] = runs(0, "", strings.Repeat("long-engine-name-", 9))
+	tables["80 range"] = runs(0, "uniform:1000000:16000000", "distributed-2d", "cpu")
+	tables["100 large rates"] = runs(2e14, "", "long-engine-name")
+	tables["100 variants"] = runs(0, "", "cpu:adjacency=csr:threads=2:alpha=15:latency=csr",
+		"cpu:adjacency=csr:threads=4:alpha=15:latency=csr", "cpu:adjacency=packed:threads=2:alpha=15:latency=csr")
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		var width int
+		must.Get(fmt.Sscan(name, &width))
+		for _, columns := range []int{width, 0} {
+			var b strings.Builder
+			must.Do(Columns(&b, tables[name], columns))
+			fmt.Fprintf(&all, "%s\n%s\n", name, strings.ReplaceAll(b.String(), "\x1b", "ESC"))
+			for line := range strings.Lines(b.String()) {
+				if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); columns > 0 && n > columns {
+					t.Errorf("%s: %d columns: %q", name, n, line)
 				}
 			}
-			must.Equal(t, strings.Contains(b.String(), "\x1b"), color, name)
 		}
 	}
+	samples.Golden(t, "tables", all.String())
 }
 
-// Names of variants stay different in a table: cut where they agree on a terminal, and whole in a pipe.
-func TestNamesOfVariantsStayDifferent(t *testing.T) {
-	variants := []string{"cpu:adjacency=csr:threads=2:alpha=15:latency=csr",
-		"cpu:adjacency=csr:threads=4:alpha=15:latency=csr", "cpu:adjacency=packed:threads=2:alpha=15:latency=csr"}
-	result := report(samples.Result(variants, 16)).Results[0]
-	var screen, pipe strings.Builder
-	must.Do(Table(&screen, result, width, false), Table(&pipe, result, 0, false))
-	narrow(t, screen.String())
-	names := map[string]bool{}
-	for _, line := range strings.Split(screen.String(), "\n")[2:5] {
-		names[strings.Fields(line)[0]] = true
-	}
-	must.Equal(t, len(names), 3, screen.String())
-	for _, name := range variants {
-		if !strings.Contains(pipe.String(), "\n"+name+" ") {
-			t.Errorf("in a pipe %s is not named whole:\n%s", name, pipe.String())
-		}
+// Colors are those of verdicts.
+func TestVerdictsHaveColors(t *testing.T) {
+	for _, color := range []bool{false, true} {
+		var b strings.Builder
+		must.Do(Table(&b, report(samples.Result([]string{"cpu"}, 16)).Results[0], 100, color))
+		must.Equal(t, strings.Contains(b.String(), colored("VALID", reports.Good)), color)
+		must.Equal(t, strings.Contains(b.String(), "\x1b"), color)
 	}
 }
