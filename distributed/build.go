@@ -53,7 +53,7 @@ func NewRank(
 ) (s *Rank, built Construction, err error) {
 	start := time.Now()
 	b := &builder{
-		Part: &Part{grid: c.Grid}, Configuration: c, ctx: ctx, team: teams.New(c.Threads), memory: memory.New(), in: in,
+		Part: &Part{}, Configuration: c, ctx: ctx, team: teams.New(c.Threads), memory: memory.New(), in: in,
 		entryWords: 2,
 		// A group keeps buffers for its longest messages, and those of kernel 1 are much longer than those of searches.
 		world: world.Split(0, world.Rank()),
@@ -61,7 +61,6 @@ func NewRank(
 	if in.ShortestPaths {
 		b.entryWords = 3
 	}
-	b.i, b.j = c.Grid.Place(world.Rank())
 	allocate := func() (err error) {
 		s, err = b.newRank(world)
 		return err
@@ -89,7 +88,8 @@ func NewRank(
 			built.Phases = append(built.Phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(begin)})
 		}
 	}
-	built.Labels, built.Bytes, built.Entries = b.Partition.Labels, b.memory.Held(), int64(len(b.up.targets))
+	built.Configuration, built.Labels = b.Configuration, b.Partition.Labels
+	built.Bytes, built.Entries = b.memory.Held(), int64(len(b.up.targets))
 	built.Elapsed = time.Since(start)
 	return s, built, nil
 }
@@ -130,7 +130,12 @@ func (b *builder) measure() error {
 		}
 		labels[worker] = int64(largest) + 1
 	})
-	b.Partition = NewPartition(b.largest(slices.Max(labels)), b.world.Size(), b.Modulo)
+	minima, tuples := []int64{-slices.Max(labels)}, []int64{int64(len(b.in.Tuples))}
+	b.world.Alltoallv(nil, nil, tuples, minima)
+	b.Partition = NewPartition(-minima[0], b.world.Size(), b.Modulo)
+	b.choose(min(b.Partition.Labels, 2*tuples[0]))
+	b.grid = b.Grid
+	b.i, b.j = b.grid.Place(b.world.Rank())
 	b.column = b.world.Split(b.j, b.i)
 	b.row = b.world.Split(b.i, b.j)
 	p := &b.Partition

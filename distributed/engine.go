@@ -36,7 +36,7 @@ func New() plugins.Engine {
 func Describe(name, summary string, defaultRanks int) plugins.Description {
 	return plugins.Description{
 		Name:    name,
-		Version: "2.8", // changes whenever the method or the meaning of an option changes
+		Version: "2.9", // changes whenever the method or the meaning of an option changes
 		Summary: summary,
 		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),
@@ -48,6 +48,7 @@ func Describe(name, summary string, defaultRanks int) plugins.Description {
 
 // Construction is the result of kernel 1 on one rank.
 type Construction struct {
+	Configuration
 	Labels  int64 // of the graph
 	Bytes   int64 // of the part and of the search, without messages
 	Entries int64 // adjacency entries, without duplicates
@@ -56,9 +57,9 @@ type Construction struct {
 }
 
 // Combine combines the results of kernel 1 on all ranks. kind describes a rank.
-func Combine(c Configuration, ranks []Construction, kind string) plugins.Built {
+func Combine(ranks []Construction, kind string) plugins.Built {
 	built := plugins.Built{
-		Vertices: ranks[0].Labels, VertexBits: graph.VertexBits, Details: c.details(kind),
+		Vertices: ranks[0].Labels, VertexBits: graph.VertexBits, Details: ranks[0].details(kind),
 		Tuning: "alpha and beta are fixed defaults or set by the user before kernel 1",
 	}
 	var entries int64
@@ -154,7 +155,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	if err := FirstError(p.errs); err != nil {
 		return plugins.Built{}, err
 	}
-	built := Combine(c, results, "goroutines of one process; messages are passed without copying")
+	built := Combine(results, "goroutines of one process; messages are passed without copying")
 	if built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start); in.ShortestPaths {
 		built.ShortestPaths = p.shortestPaths
 	}

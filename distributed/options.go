@@ -5,7 +5,9 @@ package distributed
 import (
 	"fmt"
 	"strconv"
+	"time"
 
+	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -16,10 +18,11 @@ func options(defaultRanks int) []plugins.Option {
 			Min: plugins.Bound(1), Max: plugins.Bound(plugins.MaxRanks), Meaning: "number of ranks"},
 		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(1024),
 			Meaning: "number of workers of each rank; 0: the processors of the host are divided among its ranks"},
-		{Name: "partition", Kind: plugins.Choice, Default: "1d-dest",
-			Choices: []string{"1d-dest", "2d", "1d-source"},
+		{Name: "partition", Kind: plugins.Choice, Default: "auto",
+			Choices: []string{"auto", "1d-dest", "2d", "1d-source"},
 			Meaning: "1d-dest: 1D by destination, and every rank gets every frontier; 2d: a grid of ranks over the " +
-				"adjacency matrix; 1d-source: 1D by source, and discovered vertices are sent to their owners"},
+				"adjacency matrix; 1d-source: 1D by source, and discovered vertices are sent to their owners; auto: 1d-dest or " +
+				"2d, whichever a model of the graph and the ranks makes faster"},
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(plugins.MaxRanks),
 			Divides: "ranks", Needs: "partition=2d",
 			Meaning: "rows of the 2d grid, a divisor of ranks; 0: as square as possible"},
@@ -36,10 +39,12 @@ func options(defaultRanks int) []plugins.Option {
 
 // Configuration is the options of a search, with defaults filled in.
 type Configuration struct {
-	Grid    Grid // one column unless partition is 2d
-	Threads int  // workers of each rank
-	OneD    bool // partition is 1d-source
-	Prefix  bool // fold=prefix
+	Grid    Grid   // one column unless partition is 2d
+	Auto    bool   // kernel 1 chooses between Grid and SquareGrid
+	Why     string // the reason for its choice
+	Threads int    // workers of each rank
+	OneD    bool   // partition is 1d-source
+	Prefix  bool   // fold=prefix
 	Modulo  bool
 	Form    Form
 	Rule    graph.Switch
@@ -49,6 +54,7 @@ type Configuration struct {
 func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		Threads: s.Int("threads"),
+		Auto:    s.Text("partition") == "auto",
 		OneD:    s.Text("partition") == "1d-source",
 		Prefix:  s.Text("fold") == "prefix",
 		Modulo:  s.Text("owner") == "modulo",
@@ -64,6 +70,42 @@ func Configure(s plugins.Settings) Configuration {
 		c.Grid = Grid{rows, ranks / rows}
 	}
 	return c
+}
+
+// choose chooses the grid for a graph with up to so many vertices that have edges. Above 2^31 of them, one dimension has
+// too many columns.
+func (c *Configuration) choose(vertices int64) {
+	square := SquareGrid(c.Grid.Ranks())
+	if !c.Auto || square.C == 1 {
+		return
+	}
+	one, two := c.Grid.searchTime(vertices), square.searchTime(vertices)
+	if two < one || vertices > 1<<31 {
+		c.Grid = square
+	}
+	c.Why = fmt.Sprintf("; chosen for up to %d vertices by a model, with %v a search in 1D and %v in 2D", vertices, one, two)
+}
+
+// searchTime is a model of the time of a search of a Kronecker graph, in a partition in 1D by destination or in 2D. A
+// search has seven levels, and in three of them all ranks send bitmaps: in 1D of all vertices; in 2D of those of a grid
+// column and of a grid row, and at the end a vertex and its parent. The time of work was measured on 32 ranks at scale
+// 22, without waiting (docs/distributed.md). The network has the latency and bandwidth of one of 100 Gbit/s for two
+// ranks on each host.
+func (g Grid) searchTime(vertices int64) time.Duration {
+	const (
+		levels, largeLevels = 7, 3
+		work1D, work2D      = 9e-9, 20e-9 // seconds a vertex
+		latency, bandwidth  = 2e-6, 6e9   // seconds, bytes a second
+	)
+	n, rows, columns, ranks := float64(vertices), float64(g.R), float64(g.C), float64(g.Ranks())
+	work, bytes := work1D*n/ranks, largeLevels*n/8
+	messages := levels * comm.Steps(g.Ranks()) // the frontier is sent with the counts
+	if g.C > 1 {
+		work, bytes = work2D*n/ranks, largeLevels*(n/8/columns+n/8/rows)+8*n/ranks
+		messages += levels * (comm.Steps(g.R) + comm.Steps(g.C) + g.C - 1)
+	}
+	seconds := work + float64(messages)*latency + bytes/bandwidth
+	return time.Duration(seconds * 1e9).Round(time.Microsecond)
 }
 
 // Share divides processors among the ranks on a host, unless the user has set the number of workers of each.
@@ -82,6 +124,7 @@ func (c Configuration) details(kind string) []plugins.Fact {
 	case c.Grid.C == 1:
 		partition = "1D, edges by destination; every rank gets every frontier"
 	}
+	partition += c.Why
 	return []plugins.Fact{
 		{Name: "ranks", Value: fmt.Sprintf("%d: %s", c.Grid.Ranks(), kind)},
 		{Name: "threads of each rank", Value: strconv.Itoa(c.Threads)},

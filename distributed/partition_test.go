@@ -91,3 +91,22 @@ func TestSegmentsLeadToDisjointRanges(t *testing.T) {
 		t.Errorf("%d ranges of %d have segments", len(used), s.ranges)
 	}
 }
+
+func TestAutoChoosesThePartitionOfTheFasterModel(t *testing.T) {
+	for _, c := range []struct {
+		ranks    int
+		vertices int64
+		want     Grid
+	}{
+		{4, 1 << 22, Grid{4, 1}}, {32, 1 << 26, Grid{32, 1}}, {256, 1 << 22, Grid{256, 1}}, {1024, 1 << 30, Grid{32, 32}},
+		{1009, 1 << 36, Grid{1009, 1}}, {4, 1<<31 + 1, Grid{2, 2}},
+	} {
+		auto := Configuration{Grid: Grid{c.ranks, 1}, Auto: true}
+		auto.choose(c.vertices)
+		fixed := Configuration{Grid: Grid{c.ranks, 1}}
+		fixed.choose(c.vertices)
+		if auto.Grid != c.want || fixed.Grid != (Grid{c.ranks, 1}) || (auto.Why == "") != (c.ranks == 1009) {
+			t.Errorf("%d ranks, %d vertices: %v, %v, %q", c.ranks, c.vertices, auto.Grid, fixed.Grid, auto.Why)
+		}
+	}
+}

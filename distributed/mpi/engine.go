@@ -133,7 +133,7 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		return built, err
 	}
 	host, _ := os.Hostname()
-	built = distributed.Combine(c, []distributed.Construction{result}, "processes under MPI")
+	built = distributed.Combine([]distributed.Construction{result}, "processes under MPI")
 	built.Details = append(built.Details, plugins.Fact{Name: "host of rank 0", Value: host})
 	// A rank without vertices has no distances in kernel 3, too.
 	type kernel func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
