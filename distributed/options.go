@@ -72,7 +72,7 @@ func Configure(s plugins.Settings) Configuration {
 	return c
 }
 
-// choose chooses the grid for a graph with up to so many vertices that have edges. Above 2^31 of them, one dimension has
+// choose chooses the grid for a graph, given a bound of its vertices with edges. Above 2^31 of them, one dimension has
 // too many columns.
 func (c *Configuration) choose(vertices int64) {
 	square := SquareGrid(c.Grid.Ranks())
@@ -83,7 +83,7 @@ func (c *Configuration) choose(vertices int64) {
 	if two < one || vertices > 1<<31 {
 		c.Grid = square
 	}
-	c.Why = fmt.Sprintf("; chosen for up to %d vertices by a model, with %v a search in 1D and %v in 2D", vertices, one, two)
+	c.Why = fmt.Sprintf("; a model chose it for up to %d vertices: %v a search in 1D and %v in 2D", vertices, one, two)
 }
 
 // searchTime is a model of the time of a search of a Kronecker graph, in a partition in 1D by destination or in 2D. A
