@@ -134,7 +134,7 @@ func construct(
 func (e *instance) constructPaths(ctx context.Context, tuples []graph.Edge, weights []float32) error {
 	e.team.Wake()
 	defer e.team.Rest()
-	g, phases, err := layout.BuildWeighted(ctx, tuples, weights, e.team, e.memory)
+	g, phases, err := layout.BuildWeighted(ctx, e.graph, tuples, weights, e.team, e.memory)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (e *instance) free() error {
 }
 
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
-	e, err := construct(ctx, in.Tuples, options, layout.Options{})
+	e, err := construct(ctx, in.Tuples, options, layout.Options{Weighted: in.ShortestPaths})
 	if err != nil {
 		return plugins.Built{}, err
 	}

@@ -10,7 +10,10 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // Not with arrays on the Go heap, which this would count twice.
@@ -57,7 +60,8 @@ func TestMemoryNeededByShortestPathsIsAnUpperBound(t *testing.T) {
 		"caterpillar": caterpillar(1<<15, 3), "hubs on paths": starsOnPaths(300, 300, 300),
 	} {
 		for _, threads := range []int{1, 3} {
-			e := construction(t, tuples, map[string]string{"threads": fmt.Sprint(threads)})
+			settings := must.Get(plugins.Resolve(options(), map[string]string{"threads": fmt.Sprint(threads)}))
+			e := must.Get(construct(t.Context(), tuples, settings, layout.Options{Weighted: true}))
 			runtime.GC()
 			before, held := heapAllocated(), e.memory.Held()
 			if err := e.constructPaths(t.Context(), tuples, make([]float32, len(tuples))); err != nil {

@@ -98,6 +98,10 @@ type paths struct {
 	touched  []uint32
 	push     push
 	pull     pull
+
+	// Only tests change these, to measure the effect of a technique.
+	nearShare float32 // of Core.Reach that a round of push goes through
+	further   bool    // pull looks at first entries of neighbors
 }
 
 // pathStep is a part of a search that workers share. It works on items from..to-1.
@@ -126,6 +130,7 @@ type pathWorker struct {
 func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.Arena) (*paths, error) {
 	s := &paths{
 		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), uint32(g.Vertices)),
+		nearShare: nearShare, further: true,
 	}
 	s.levels.list = make([]plugins.Level, 0, 64)
 	s.levels.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}

@@ -317,7 +317,7 @@ func (s *paths) see(l *looking, u uint32, w, bound float32, i int) {
 	length := max(s.pull.low, s.pull.changed) + bound
 	if int(u) < s.g.Hubs {
 		length = max(length, s.below+w)
-	} else if length < l.best {
+	} else if length < l.best && s.further {
 		// The distance of u is that over its first entry, if that neighbor is final, or at length the bound of the next.
 		h := &s.g.Heads[u]
 		if h.Neighbor == l.v {

@@ -19,12 +19,13 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Options are the options of kernel 1. The last two leave out a technique, to measure its effect.
+// Options are the options of kernel 1. ByLabel and NoLeaves leave out a technique, to measure its effect.
 type Options struct {
 	Packed   bool // packed lists
 	Hubs     int  // number of hubs, at most NearLimit; 0: 1/32 of all vertices
 	ByLabel  bool // vertices are numbered by label, so hubs are arbitrary vertices
 	NoLeaves bool // leaves are searched like other vertices
+	Weighted bool // BuildWeighted comes next
 }
 
 // Build runs kernel 1 on a team and returns the graph with the time of each phase. The arrays of the graph belong to m,
@@ -192,7 +193,10 @@ func translate(tuples []graph.Edge, vertex []uint32, pairs *[batchSize]uint64) {
 // partition makes two entries of every tuple, (u, v) and (v, u), in the engine's numbers.
 func (b *builder) partition() error {
 	b.entries = csr.New[uint32](b.memory, b.team, b.g.Searched, b.g.Searched, b.degreesOf)
-	memory.Release(b.memory, &b.degrees)
+	if b.g.degrees, b.g.largest = b.degrees, b.largest; !b.options.Weighted {
+		memory.Release(b.memory, &b.g.degrees)
+	}
+	b.degrees = nil
 	if err := b.memory.Err(); err != nil {
 		return err
 	}

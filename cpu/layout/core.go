@@ -71,25 +71,24 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 		return nil
 	}
 	const piece = 1 << 8 // vertices
+	parts := make([][]CoreEntry, (g.Vertices+piece-1)/piece)
 	t.Pieces(g.Vertices, piece, func(_, from, to int) {
+		var part []CoreEntry
 		for v := from; v < to; v++ {
-			b.each(uint32(v), func(CoreEntry) { c.At[v]++ })
+			before := len(part)
+			part = b.appendEntries(part, uint32(v))
+			c.At[v] = uint32(len(part) - before)
 		}
+		parts[from/piece] = part
 	})
 	sum(c.At, 0)
 	c.Entries = memory.Allocate[CoreEntry](m, "core", int(c.At[g.Vertices]))
 	if m.Err() != nil {
 		return nil
 	}
-	t.Pieces(g.Vertices, piece, func(_, from, to int) {
-		for v := from; v < to; v++ {
-			at := c.At[v]
-			b.each(uint32(v), func(e CoreEntry) {
-				c.Entries[at] = e
-				at++
-			})
-		}
-	})
+	for i, part := range parts {
+		copy(c.Entries[c.At[i*piece]:], part)
+	}
 	return c
 }
 
@@ -99,19 +98,20 @@ type coreBuilder struct {
 	reach, margin float32
 }
 
-// each calls keep for the entries of v that belong to the core.
-func (b *coreBuilder) each(v uint32, keep func(CoreEntry)) {
+// appendEntries appends the entries of v that belong to the core.
+func (b *coreBuilder) appendEntries(all []CoreEntry, v uint32) []CoreEntry {
 	hubs := uint32(b.g.Hubs)
 	for _, entry := range b.g.List(v) {
 		u, w := Split(entry)
 		bound := b.g.Bound(v, u, w)
 		if bound >= b.reach {
-			return
+			break
 		}
 		if b.direct(v, u, w) && (u < hubs || b.leadsOn(v, u, w, maxRelays)) && (v < hubs || b.leadsOn(u, v, w, maxRelays)) {
-			keep(CoreEntry{u, w, bound})
+			all = append(all, CoreEntry{u, w, bound})
 		}
 	}
+	return all
 }
 
 // direct reports whether the way over the landmark is not shorter than w.

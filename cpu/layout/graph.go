@@ -54,6 +54,9 @@ type Graph struct {
 	Rows      []uint32 // [Searched][1<<RowBits] neighbors of each vertex, then itself; see RowBegin; or nil
 	RowBits   uint     // 2 or 3
 	Template  []uint32 // [Labels] label of each label's first neighbor; None where the label is isolated; nil as Label
+
+	degrees []uint32 // [Labels] tuples at each label, for BuildWeighted
+	largest uint32   // of them
 }
 
 // VertexOf returns the vertex of a label of the graph, or None if it is isolated and has none.

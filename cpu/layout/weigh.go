@@ -17,16 +17,18 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// BuildWeighted is Build for kernel 3. weights are those of tuples, finite and not negative.
+// BuildWeighted is Build for kernel 3, once for each graph that Build has made of the same tuples with the option
+// Weighted. weights are those of the tuples, finite and not negative.
 func BuildWeighted(
-	ctx context.Context, tuples []graph.Edge, weights []float32, t *team.Team, m *memory.Arena,
+	ctx context.Context, built *Graph, tuples []graph.Edge, weights []float32, t *team.Team, m *memory.Arena,
 ) (*Weighted, []plugins.Phase, error) {
-	b := &builder{ctx: ctx, tuples: tuples, team: t, memory: m, g: &Graph{}}
+	b := &builder{
+		ctx: ctx, tuples: tuples, team: t, memory: m, g: built, degrees: built.degrees, largest: built.largest,
+	}
+	built.degrees = nil
 	defer context.AfterFunc(ctx, func() { b.stopped.Store(true) })()
 	w := &weigher{builder: b, weights: weights, g: &Weighted{}}
 	phases, err := b.run([]phase{
-		{"measure", b.measure},
-		{"degrees", b.countDegrees},
 		{"order", w.order},
 		{"partition", w.partition},
 		{"lists", w.lists},
