@@ -4,7 +4,6 @@ package machine
 
 import (
 	"context"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,18 +19,15 @@ import (
 func mount(t *testing.T, files map[string]string) (proc, sys, etc string) {
 	t.Helper()
 	root := t.TempDir()
-	fill(t, root, files)
+	fill(root, files)
 	return filepath.Join(root, "proc"), filepath.Join(root, "sys"), filepath.Join(root, "etc")
 }
 
 // fill writes files into the directory of a machine, or replaces their content.
-func fill(t *testing.T, root string, files map[string]string) {
-	t.Helper()
+func fill(root string, files map[string]string) {
 	for name, text := range files {
 		file := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))
 	}
 }
 
@@ -172,7 +168,7 @@ func TestInterferenceIsThatOfBusyThreads(t *testing.T) {
 	}
 	proc, _, _ := mount(t, files)
 	before := now(proc, 7)
-	fill(t, filepath.Dir(proc), map[string]string{
+	fill(filepath.Dir(proc), map[string]string{
 		main + "schedstat": "11000000 2000100 9\n", idle + "schedstat": "2000 5000000 3\n",
 		child + "schedstat": "9000000 1000000 4\n", "proc/7/stat": "7 (a ) name) S 1 7 7 0 -1 4194560 130 3 4 0 20\n",
 		"proc/stat": "cpu  1 2 3 4 5 6 7 257 0 0\ncpu1 1 2 3 4 5 6 7 11 0 0\ncpu2 1 2 3 4 5 6 7 10 0 0\n" +
@@ -216,7 +212,7 @@ func TestLoadBetweenTwoLooks(t *testing.T) {
 	proc, sys, _ := mount(t,
 		map[string]string{"proc/loadavg": "3.25 1.00 0.50 2/300 4711\n", heat: "7\n", "proc/stat": first})
 	l := measureLoad(t.Context(), proc, sys, func() {
-		fill(t, filepath.Dir(proc), map[string]string{"proc/stat": second, heat: "9\n"})
+		fill(filepath.Dir(proc), map[string]string{"proc/stat": second, heat: "9\n"})
 	})
 	if l != nil {
 		l.Busy = math.Round(l.Busy*1e6) / 1e6

@@ -45,18 +45,13 @@ func (c catalog) defaults(ctx context.Context, host harness.Host) (chosen []stri
 	} else {
 		why["opencl"] = cmp.Or(why["opencl"], "no GPU besides those of cuda")
 	}
+	measured := map[string]bool{"cpu": true, "distributed": true, "cuda": why["cuda"] == "", "opencl": why["opencl"] == ""}
 	var others []string
-	if why["cuda"] != "" {
-		others = append(others, "cuda")
-	}
-	for _, engine := range known {
-		isDefault := engine.Name == "cpu" || engine.Name == "distributed" || engine.Name == "opencl" && why["opencl"] == ""
-		if !isDefault && engine.Name != "cuda" {
-			others = append(others, engine.Name)
+	for _, name := range append([]string{"cuda"}, each(known, func(engine choice) string { return engine.Name })...) {
+		if !measured[name] {
+			others = append(others, fmt.Sprintf("%s (%s)", name, cmp.Or(why[name], "name it with --engine")))
+			measured[name] = true // cuda may be there twice
 		}
-	}
-	for i, name := range others {
-		others[i] = fmt.Sprintf("%s (%s)", name, cmp.Or(why[name], "name it with --engine"))
 	}
 	return chosen, "engines left out: " + strings.Join(others, ", ")
 }

@@ -40,12 +40,6 @@ func shortTemp(t *testing.T) string {
 	return temp
 }
 
-// inShell makes a shell run a command and then replace itself with cmd.
-func inShell(command string, cmd *exec.Cmd) {
-	cmd.Args = append([]string{"sh", "-c", command + ` && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
-	cmd.Path = "/bin/sh"
-}
-
 // writeProgram writes a script that can be started at once. No other process is started at the same time: until it
 // runs its own program, it would keep the script open for writing, and the kernel does not start such a file (ETXTBSY,
 // https://go.dev/issue/22315).
@@ -74,10 +68,9 @@ func children(pid int) (list []int) {
 func waitForEnd(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		waitFor(t, fmt.Sprintf("the end of process %d", pid), func() bool {
-			data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			return err != nil || bytes.Contains(data, []byte(") Z "))
-		})
+		if !must.Ends(pid) {
+			t.Errorf("process %d goes on", pid)
+		}
 	}
 }
 
@@ -170,7 +163,8 @@ func TestSignalsEndARunInOrderUnlessIgnored(t *testing.T) {
 		roots := map[int]string{exitValid: "400", exitInterrupted: "20000"}[code] // the second takes longer than a signal
 		cmd, temp := teps(t, "run", "--engine", "cpu", "--scale", "12", "--roots", roots, "--out", dir)
 		if ignored != "" {
-			inShell(`trap "" `+ignored, cmd)
+			cmd.Args = append([]string{"sh", "-c", `trap "" ` + ignored + ` && exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+			cmd.Path = "/bin/sh"
 		}
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

@@ -53,28 +53,15 @@ func ComparisonMarkdown(w io.Writer, all []compare.Comparison) error {
 	return fill(w, "comparison.tmpl", describe(all))
 }
 
-// cleaned has the names of comparisons cleaned.
-func cleaned(all []compare.Comparison) []compare.Comparison {
-	var out []compare.Comparison
-	for _, c := range all {
-		names := []*string{&c.A, &c.B, &c.Sides[0].Name, &c.Sides[1].Name}
-		c.Cells = slices.Clone(c.Cells)
-		for k := range c.Cells {
-			cell := &c.Cells[k]
-			names = append(names, &cell.Engine, &cell.EngineB, &cell.Graph.Source, &cell.Reason)
-		}
-		for _, name := range names {
-			if *name != "" {
-				*name = reports.Sentence(*name)
-			}
-		}
-		out = append(out, c)
+// cleaned are lines with names from outside, fit for one line each.
+func cleaned(lines []string) []string {
+	for i, line := range lines {
+		lines[i] = reports.Clean(line, 4*reports.SentenceLength)
 	}
-	return out
+	return lines
 }
 
 func describe(all []compare.Comparison) (out comparison) {
-	all = cleaned(all)
 	out.Table = comparisonTable(all)
 	for i, c := range all {
 		for _, side := range c.Sides[min(i, 1):] {
@@ -136,6 +123,9 @@ func describe(all []compare.Comparison) (out comparison) {
 		out.Limits = append(out.Limits, fmt.Sprintf("Runs of the same side differ by up to %s; with %d runs on each "+
 			"side, the test takes that into account.", units.Percent(scatter, 2), compare.MinPairs))
 	}
+	for _, lines := range [][]string{out.Sides, out.Results, out.Differences} {
+		cleaned(lines)
+	}
 	return out
 }
 
@@ -161,12 +151,11 @@ func sideText(s compare.Side) string {
 func Engines(r record.Result) (lines []string) {
 	sides := compare.Engines([]record.Result{r})
 	for _, side := range sides[min(1, len(sides)):] {
-		c := cleaned([]compare.Comparison{compare.Of(sides[0], side)})[0]
-		if line := c.Summary(); line != "" {
+		if line := compare.Of(sides[0], side).Summary(); line != "" {
 			lines = append(lines, line+waits(sides[0], side)+".")
 		}
 	}
-	return lines
+	return cleaned(lines)
 }
 
 // waits returns the end of a sentence that says in how many searches engines waited for processors; empty: in few.
@@ -182,7 +171,7 @@ func waits(sides ...compare.Side) string {
 			}
 		}
 		if delayed > 0 {
-			all = append(all, fmt.Sprintf("%s in %d of %s", reports.Sentence(side.Name), delayed,
+			all = append(all, fmt.Sprintf("%s in %d of %s", side.Name, delayed,
 				reports.Plural(searches, "search", "searches")))
 		}
 	}
@@ -236,8 +225,9 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 		if l.Verdict.Differs() {
 			verdict = l.Typical.Speed()
 		}
-		t.Add(cmp.Or(l.EngineB, l.Engine), l.Graph.Cell(), l.side, strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA),
-			reports.GTEPS(l.TEPSB), fmt.Sprintf("%s [%s %s]", estimate, low, high), detectable(l.Cell), verdict)
+		t.Add(reports.Sentence(cmp.Or(l.EngineB, l.Engine)), reports.Sentence(l.Graph.Cell()), reports.Sentence(l.side),
+			strconv.Itoa(l.Common), reports.GTEPS(l.TEPSA), reports.GTEPS(l.TEPSB),
+			fmt.Sprintf("%s [%s %s]", estimate, low, high), detectable(l.Cell), verdict)
 	}
 	t.Head[8].Class = "whole"
 	if len(all) == 1 || engines {
@@ -304,7 +294,6 @@ func basis(cell compare.Cell) string {
 // ComparisonFailures returns the reasons why comparisons fail: nothing could be compared or, with a limit (0.05: five
 // percent), an engine on a graph of A is certainly slower in B by more than the limit, or could not be compared.
 func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []string) {
-	all = cleaned(all)
 	filled := func(c compare.Comparison) bool { _, n := c.Overall(); return n > 0 }
 	engines := !slices.ContainsFunc(all, func(c compare.Comparison) bool { return !betweenEngines(c) })
 	if engines && !slices.ContainsFunc(all, filled) {
@@ -326,7 +315,7 @@ func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []st
 			}
 		}
 	}
-	return failures
+	return cleaned(failures)
 }
 
 // dissimilarities are lines about differences other than speed. Of engines, only the differences of the input count.

@@ -5,6 +5,7 @@ package text
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -118,11 +119,17 @@ func TestComparisonsAreAsTheyWere(t *testing.T) {
 		renamed.Runs[i].Engine.Name = "new " + renamed.Runs[i].Engine.Name
 		fewer.Runs[i].Roots = fewer.Runs[i].Roots[:16]
 	}
+	var runs, others []record.Result // enough for pairs of runs
+	for i := range compare.MinPairs {
+		drift := 1 + float64(i)/50
+		runs = append(runs, slower(a, fmt.Sprint("r", i), drift))
+		others = append(others, slower(a, fmt.Sprint("o", i), 2*drift))
+	}
 	var b strings.Builder
 	for _, sides := range [][][]record.Result{
 		{{a}, {other}}, {{other}, {a}}, {{a}, {noise}}, {{a}, {roots}}, {{a}, {seeds}}, {{a}, {renamed}}, {{a}, {fewer}},
 		{{a, slower(a, "a2", 1.01)}, {slower(a, "b1", 1.3), slower(a, "b2", 1.31)}},
-		{{a}, {other}, {slower(a, "c", 0.25)}},
+		{{a}, {other}, {slower(a, "c", 0.25)}}, {runs, others},
 	} {
 		var all []compare.Comparison
 		for i, side := range sides[1:] {
@@ -142,7 +149,8 @@ func TestComparisonsAreAsTheyWere(t *testing.T) {
 		all = append(all, compare.Of(sides[0], side))
 	}
 	must.Do(Comparison(&b, all, 0))
-	b.WriteString(strings.Join(Engines(store[0]), "\n"))
+	apart := compare.Of(sides[0], compare.Side{Name: "mine", Results: store[1:]})
+	b.WriteString(strings.Join(append(Engines(store[0]), ComparisonFailures([]compare.Comparison{apart}, nil)...), "\n"))
 	samples.Golden(t, "comparisons", b.String())
 }
 
