@@ -23,6 +23,13 @@ func TestConfigure(t *testing.T) {
 		{nil, []int{0}, 1, 0, nil},
 		{map[string]string{"device": "2", "memory": "1.5"}, []int{2}, 1, 3 << 29, nil},
 		{map[string]string{"gpus": "0,0,0,0", "partition": "2d"}, []int{0, 0, 0, 0}, 2, 0, nil},
+		{map[string]string{"ranks": "6", "gpus": "2", "partition": "2d", "transfer": "nccl"}, []int{0, 1}, 3, 0, nil},
+		{map[string]string{"ranks": "2", "messages": "bitmaps", "transfer": "staged"}, []int{0}, 2, 0, nil},
+		{map[string]string{"ranks": "2", "messages": "bitmaps", "transfer": "staged", "partition": "1d-source"}, []int{0}, 1,
+			0, plugins.ErrOption},
+		{map[string]string{"gpus": "2", "transfer": "nccl"}, []int{0, 1}, 0, 0, plugins.ErrOption},
+		{map[string]string{"ranks": "2", "topdown": "dynamic"}, []int{0}, 0, 0, plugins.ErrOption},
+		{map[string]string{"ranks": "1", "adjacency": "packed"}, []int{0}, 0, 0, plugins.ErrOption},
 		{map[string]string{"gpus": "two"}, nil, 0, 0, plugins.ErrOption},
 		{map[string]string{"gpus": "4", "partition": "2d", "rows": "3"}, []int{0, 1, 2, 3}, 0, 0, plugins.ErrOption},
 	} {
