@@ -130,10 +130,10 @@ func newParts(t failer, edges []graph.Edge, vertices int64, size, threads int) (
 	return all, m
 }
 
-// divide returns the parents of the vertices of each part.
-func divide(parent []graph.Vertex, size int) [][]graph.Vertex {
-	all := make([][]graph.Vertex, size)
-	for v, p := range parent {
+// divide returns the parents or distances of the vertices of each part.
+func divide[E any](result []E, size int) [][]E {
+	all := make([][]E, size)
+	for v, p := range result {
 		all[v%size] = append(all[v%size], p)
 	}
 	return all

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,23 +18,12 @@ import (
 // agreeOnPaths compares the results of all parts with those of a Validator, and returns its error.
 func (all parts) agreeOnPaths(t failer, v *Validator, w weighted) error {
 	t.Helper()
-	ctx := context.Background()
-	want, wantErr := v.ShortestPaths(ctx, w.root, w.parent, w.distance)
-	parents, distances := divide(w.parent, len(all)), make([][]float32, len(all))
-	for u, d := range w.distance {
-		distances[u%len(all)] = append(distances[u%len(all)], d)
-	}
-	trees := make([]Tree, len(all))
-	for rank, err := range together(len(all), func(rank int) (err error) {
-		trees[rank], err = all[rank].ShortestPaths(ctx, w.root, parents[rank], distances[rank])
-		return err
-	}) {
-		if !reflect.DeepEqual(err, wantErr) || trees[rank] != want {
-			t.Fatalf("%s: part %d of %d: got %+v, error %v;\nwant %+v, error %v", w.name, rank, len(all), trees[rank], err,
-				want, wantErr)
-		}
-	}
-	return wantErr
+	ctx, parents, distances := context.Background(), divide(w.parent, len(all)), divide(w.distance, len(all))
+	tree, err := v.ShortestPaths(ctx, w.root, w.parent, w.distance)
+	all.compare(t, w.name, tree, err, func(rank int) (Tree, error) {
+		return all[rank].ShortestPaths(ctx, w.root, parents[rank], distances[rank])
+	})
+	return err
 }
 
 // Weights are drawn from few, so that sums are equal, and some are lost in rounding.

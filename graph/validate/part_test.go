@@ -23,28 +23,33 @@ type failer interface {
 	Fatalf(string, ...any)
 }
 
+// compare compares the results of a call of all parts with that of a Validator.
+func (all parts) compare(t failer, what string, want Tree, wantErr error, call func(rank int) (Tree, error)) {
+	t.Helper()
+	trees := make([]Tree, len(all))
+	for rank, err := range together(len(all), func(rank int) (err error) {
+		trees[rank], err = call(rank)
+		return err
+	}) {
+		if !reflect.DeepEqual(err, wantErr) || trees[rank] != want {
+			t.Fatalf("%s, part %d of %d: got %+v, error %v;\nwant %+v, error %v", what, rank, len(all), trees[rank], err,
+				want, wantErr)
+		}
+	}
+}
+
 // agree compares the results of all parts with those of a Validator, and returns its error.
 func (all parts) agree(t failer, v *Validator, s sample, parent []graph.Vertex) error {
 	t.Helper()
-	divided := divide(parent, len(all))
-	compare := func(what string, want Tree, wantErr error, call func(rank int) (Tree, error)) {
-		t.Helper()
-		trees := make([]Tree, len(all))
-		for rank, err := range together(len(all), func(rank int) (err error) {
-			trees[rank], err = call(rank)
-			return err
-		}) {
-			if !reflect.DeepEqual(err, wantErr) || trees[rank] != want {
-				t.Fatalf("%s: %s, part %d of %d: got %+v, error %v;\nwant %+v, error %v", s.name, what, rank, len(all),
-					trees[rank], err, want, wantErr)
-			}
-		}
-	}
-	ctx := context.Background()
+	divided, ctx := divide(parent, len(all)), context.Background()
 	count, err := v.Count(ctx, s.root, parent)
-	compare("count", count, err, func(rank int) (Tree, error) { return all[rank].Count(ctx, s.root, divided[rank]) })
+	all.compare(t, s.name+": count", count, err, func(rank int) (Tree, error) {
+		return all[rank].Count(ctx, s.root, divided[rank])
+	})
 	tree, err := v.Validate(ctx, s.root, parent)
-	compare("validate", tree, err, func(rank int) (Tree, error) { return all[rank].Validate(ctx, s.root, divided[rank]) })
+	all.compare(t, s.name+": validate", tree, err, func(rank int) (Tree, error) {
+		return all[rank].Validate(ctx, s.root, divided[rank])
+	})
 	return err
 }
 
