@@ -166,3 +166,29 @@ func TestGraphThatIsGoneIsFreed(t *testing.T) {
 		t.Errorf("%d searches of a graph that is gone", calls-1)
 	}
 }
+
+// A process that owns no vertices has no arrays, and takes part in kernel 3 all the same.
+func TestShortestPathsWithoutVertices(t *testing.T) {
+	paths := 0
+	e := plugins.New(func() (plugins.Description, error) {
+		return plugins.Description{Name: "ranks", ShortestPaths: true}, nil
+	}, func(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
+		return plugins.Built{
+			Vertices: 1,
+			Search: func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+				return plugins.Traversal{}, errors.New("kernel 2")
+			},
+			ShortestPaths: func(context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error) {
+				paths++
+				return plugins.Traversal{}, nil
+			},
+		}, nil
+	})
+	must.Get(e.Construct(t.Context(), plugins.Input{ShortestPaths: true, Place: plugins.Place{Rank: 1, Size: 2}}))
+	finder := e.(plugins.PathFinder)
+	must.Get(finder.ShortestPaths(t.Context(), 0, nil, nil))
+	must.Get(finder.RepeatShortestPaths(t.Context(), []graph.Vertex{0}, time.Millisecond, nil, nil))
+	if paths < 2 {
+		t.Errorf("%d searches by kernel 3, want at least 2", paths)
+	}
+}

@@ -105,7 +105,6 @@ func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph
 	}
 	t, err = exchange(ctx, c, c.engine.Validate, request, treeFromWire)
 	if broken := (*validate.Violation)(nil); errors.As(err, &broken) {
-		broken.Root = root
 		return t, checkViolation(broken)
 	}
 	if err == nil {
