@@ -79,12 +79,16 @@ func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration, wo
 		return nil, plugins.Built{}, errors.Join(err, t.close())
 	}
 	start := time.Now()
-	phases, err := driver.RunSteps(ctx,
+	var steps []driver.Step
+	if c.ranks > 1 && c.Text("transfer") == "nccl" {
+		steps = append(steps, driver.Step{Name: "communicator", Do: t.startNCCL})
+	}
+	phases, err := driver.RunSteps(ctx, append(steps,
 		driver.Step{Name: "tuples to the devices", Do: t.transfer},
 		driver.Step{Name: "exchange of edges", Do: func() error { return t.exchangeEdges(1) }},
 		driver.Step{Name: "order", Do: t.numberVertices},
 		driver.Step{Name: "lists", Do: t.makeLists},
-		driver.Step{Name: "derived arrays", Do: t.derive})
+		driver.Step{Name: "derived arrays", Do: t.derive})...)
 	var s *teamSearch
 	if err == nil {
 		s, err = t.newSearch()
@@ -129,9 +133,6 @@ func openTeam(ctx context.Context, tuples []graph.Edge, c configuration, world *
 			return t, err
 		}
 		r.number, on[number] = uint64(world.Rank()), int64(r.link.sharing)
-		if r.link.nccl != nil {
-			d.searchBlocks -= driver.NCCLBlocks
-		}
 	}
 	for _, r := range t {
 		if err := r.device.Do(func() error {

@@ -60,7 +60,6 @@ func newLink(world *worldGroup, d *gpu, c configuration) (*link, error) {
 	case c.ranks == 1:
 	case transfer == "nccl":
 		l.transfer = "through NCCL, with sparse frontiers and counters by MPI"
-		err = l.startNCCL(d)
 	case transfer == "staged":
 		l.transfer = "through pinned host memory and MPI, as set"
 	case world.here < c.ranks:
@@ -68,24 +67,29 @@ func newLink(world *worldGroup, d *gpu, c configuration) (*link, error) {
 	}
 	l.staged = l.transfer != ""
 	l.transfer = cmp.Or(l.transfer, "stores to the other GPUs' memory, which is open in every process (CUDA IPC)")
-	return l, err
+	return l, nil
 }
 
-// startNCCL makes a communicator of all processes.
-func (l *link) startNCCL(d *gpu) error {
-	id, err := driver.OpenNCCL()
-	if err == nil && l.sharing > 1 {
-		err = plugins.OptionError("option transfer=nccl needs a GPU for each process, and %d have GPU %d", l.sharing,
-			d.Number)
-	}
-	if err = together(l, err, nil, nil); err != nil {
-		return err
-	}
-	ids, err := gather(l, id)
-	if err == nil {
-		l.nccl, err = driver.NewNCCL(ids[0], l.Rank(), l.Size())
-	}
-	return err
+// startNCCL makes a communicator of all processes, for which the search leaves multiprocessors free.
+func (t team) startNCCL() error {
+	return t.do("communicator", func(r *rank) {
+		l := r.link
+		id, err := driver.OpenNCCL()
+		if err == nil && l.sharing > 1 {
+			err = plugins.OptionError("option transfer=nccl needs a GPU for each process, and %d have GPU %d", l.sharing,
+				r.device.Number)
+		}
+		var ids [][]byte
+		if err = together(l, err, nil, nil); err == nil {
+			ids, err = gather(l, id)
+		}
+		if err == nil {
+			l.nccl, err = driver.NewNCCL(ids[0], l.Rank(), l.Size())
+		}
+		r.Fail("", err)
+		r.device.searchBlocks -= driver.NCCLBlocks
+		r.Memory.Limit -= driver.NCCLBytes
+	})
 }
 
 // open lets rank k read and write the memory at at[k], unless that is 0 or failed is an error. It returns the addresses

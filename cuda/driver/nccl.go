@@ -76,6 +76,9 @@ type NCCL struct {
 // NCCLBlocks is the number of blocks of a kernel of NCCL, unless the environment says otherwise.
 const NCCLBlocks = 8
 
+// NCCLBytes is device memory that is left to NCCL.
+const NCCLBytes = 1 << 30
+
 // OpenNCCL opens the library. On one process it returns the identity of a new communicator.
 func OpenNCCL() ([]byte, error) {
 	for name, value := range map[string]string{
