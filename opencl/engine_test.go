@@ -50,3 +50,26 @@ func TestChoiceOfADevice(t *testing.T) {
 		t.Errorf("without a usable device: got %v, want ErrUnavailable", err)
 	}
 }
+
+func TestLimitsOfADevice(t *testing.T) {
+	quarter := driver.Device{Name: "small", Memory: 16 << 30, MaxArray: 4 << 30}
+	broken := driver.Device{Memory: 1 << 40, MaxArray: 1 << 40, Problem: "no compiler"}
+	l := limits([]driver.Device{quarter, broken})
+	if want := (plugins.Limits{Vertices: 256 << 20, Tuples: 512 << 20}); l != want {
+		t.Errorf("got %v, want %v", l, want)
+	}
+	for _, c := range []struct {
+		tuples  int64
+		label   uint32
+		tooLong bool
+		want    error
+	}{
+		{l.Tuples, uint32(l.Vertices) - 1, false, nil}, {l.Tuples + 1, 0, false, plugins.ErrMemory},
+		{1, uint32(l.Vertices), false, plugins.ErrMemory}, {1, 0, true, plugins.ErrTuples},
+		{1, none, false, plugins.ErrTuples}, {1 << 31, 0, false, plugins.ErrTuples},
+	} {
+		if err := checkTuples(quarter, c.tuples, c.label, c.tooLong); !errors.Is(err, c.want) {
+			t.Errorf("%+v: got %v", c, err)
+		}
+	}
+}

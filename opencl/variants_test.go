@@ -26,6 +26,7 @@ var variants = map[string]tuning{
 }
 
 func TestVariantsOfConstants(t *testing.T) {
+	needsDriver(t)
 	for _, c := range []struct {
 		name    string
 		options map[string]string
