@@ -245,6 +245,15 @@ func TestLauncherThatDiesEndsItsJob(t *testing.T) {
 	dies(t, pids...)
 }
 
+func TestWaitForPlacesEndsWithTheirLauncher(t *testing.T) {
+	config := config(1)
+	config.Program = "/nowhere/teps"
+	here := must.Get(NewHere(config))
+	defer here.Close()
+	_, _, err := here.Start(t.Context(), 2)
+	must.Is(t, err, context.Canceled, "0 of 2 processes", "fork ended")
+}
+
 func TestKilledHeadLeavesNothingBehind(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "head")
 	cmd.Stderr = os.Stderr
