@@ -16,7 +16,10 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-var flagRanks = flag.Int("distributed.ranks", 64, "most ranks whose messages are counted, and printed with -v")
+var (
+	flagRanks   = flag.Int("distributed.ranks", 64, "most ranks whose messages are counted, and printed with -v")
+	flagCounted = flag.Int("distributed.counted", 14, "scale of the graph whose messages are counted")
+)
 
 // sentInLevels searches with in-process ranks, and returns the most messages and bytes that a rank sent in a level, and
 // the means of ranks and levels.
@@ -25,7 +28,7 @@ func sentInLevels(t *testing.T, c distributed.Configuration, tuples []graph.Edge
 	t.Helper()
 	size, levels := c.Grid.Ranks(), int64(0)
 	teams, records := team.NewTeams(size), make([]*distributed.Record, size)
-	parent := make([]graph.Vertex, 1<<14)
+	parent := make([]graph.Vertex, 1<<*flagCounted)
 	if err := checks.OnAll(comm.NewLocal(size, 1), func(world comm.Group) error {
 		k := world.Rank()
 		rank, _, err := distributed.NewRank(t.Context(), world, c, teams,
@@ -60,7 +63,7 @@ func TestMessagesOfALevelAreLogarithmic(t *testing.T) {
 	for v := graph.Vertex(1); v < 600; v++ {
 		path = append(path, graph.MakeEdge(v-1, v))
 	}
-	dense := kronecker(t, 14, 16)
+	dense := kronecker(t, *flagCounted, 16)
 	const steps = 4 // exchanges and reductions of a level, with those after the last one
 	for ranks := 1; ranks <= *flagRanks; ranks *= 4 {
 		square := distributed.SquareGrid(ranks)

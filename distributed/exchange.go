@@ -76,8 +76,7 @@ func (s *Rank) addressFrontier(messages [][]uint32, own uint32) {
 
 // sendToAll sends a set to all ranks of a group and returns the messages of all.
 func (s *Rank) sendToAll(ranks *peers, own *set, sums []int64, m *Measure) (received [][]uint32) {
-	lists, _ := ranks.nextOutbox()
-	return s.gather(ranks, s.messageOf(own, &lists[0]), sums, nil, m)
+	return s.gather(ranks, s.messageOf(own, ranks.nextList()), sums, nil, m)
 }
 
 // gather sends, counts and times a message to all ranks of a group and returns the messages of all.

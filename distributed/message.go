@@ -40,24 +40,30 @@ type peers struct {
 }
 
 type outbox struct {
-	lists [][]uint32 // [rank] memory for a list
+	list  []uint32   // memory for a list to all ranks
+	lists [][]uint32 // [rank] memory for a list; nil until there is one
 	send  [][]uint32 // [rank] the list, or memory of a set
 }
 
 func newPeers(group comm.Group) *peers {
-	p := &peers{Group: group, received: make([][]uint32, group.Size())}
-	for k := range p.outboxes {
-		p.outboxes[k] = outbox{make([][]uint32, group.Size()), make([][]uint32, group.Size())}
-	}
-	return p
+	return &peers{Group: group, received: make([][]uint32, group.Size())}
 }
 
-// nextOutbox returns the outbox of the next exchange, with empty messages.
+// nextOutbox returns the outbox of the next exchange, with empty messages to each rank.
 func (p *peers) nextOutbox() (lists, send [][]uint32) {
 	p.exchanges++
 	o := &p.outboxes[p.exchanges&1]
+	if o.lists == nil {
+		o.lists, o.send = make([][]uint32, p.Size()), make([][]uint32, p.Size())
+	}
 	clear(o.send)
 	return o.lists, o.send
+}
+
+// nextList returns the memory of the next exchange, for a list to all ranks.
+func (p *peers) nextList() *[]uint32 {
+	p.exchanges++
+	return &p.outboxes[p.exchanges&1].list
 }
 
 // packer counts and lists the members of bitmaps. Its workers share out a long one in parts.

@@ -145,12 +145,12 @@ func (c Configuration) details(kind string) []plugins.Fact {
 //	per two ranks  the slices of the messages between them
 //	per worker     batches, and a small bucket that is sorted
 func memoryBound(c Configuration) plugins.Memory {
-	g, ranks, perEnd := c.Grid, c.Grid.Ranks(), 72
+	g, ranks, perEnd, perPair := c.Grid, c.Grid.Ranks(), 72, 424
 	if c.OneD {
-		perEnd += 16 * ranks
+		perEnd, perPair = perEnd+16*ranks, 520
 	}
 	return plugins.Memory{
-		Fixed: int64(32<<20 + 520*ranks*ranks + 1<<20*ranks*c.Threads), PerVertex: 7 + float64(g.R+g.C)/4, PerTuple: 44,
+		Fixed: int64(32<<20 + perPair*ranks*ranks + 1<<20*ranks*c.Threads), PerVertex: 7 + float64(g.R+g.C)/4, PerTuple: 44,
 		PerEnd: float64(perEnd + (24+c.Threads)*g.R + 56*g.C + 9*c.Threads),
 	}
 }

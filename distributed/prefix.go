@@ -30,12 +30,12 @@ func (s *Rank) foldByPrefix(m *Measure) {
 	d.toBitmap()
 	clear(s.before)
 	for distance, step := 1, 0; distance < ranks; distance, step = 2*distance, step^1 {
-		lists, _ := s.inRow.nextOutbox()
+		room := s.inRow.nextList()
 		passed := s.passed[step]
 		for w, word := range d.bits {
 			passed[w] = s.before[w] | word
 		}
-		received, sent := s.inRow.Shift(s.messageOf(&set{bits: passed}, &lists[0]), distance)
+		received, sent := s.inRow.Shift(s.messageOf(&set{bits: passed}, room), distance)
 		m.sent(sent)
 		s.watch.lap(m)
 		list, words := s.form.decode(received, len(passed))
@@ -45,10 +45,10 @@ func (s *Rank) foldByPrefix(m *Measure) {
 		s.finder[w] |= word &^ s.before[w]
 		s.union[w] = word | s.before[w]
 	}
-	lists, _ := s.inRow.nextOutbox()
+	room := s.inRow.nextList()
 	var message []uint32
 	if self == ranks-1 {
-		message = s.messageOf(&set{bits: s.union}, &lists[0])
+		message = s.messageOf(&set{bits: s.union}, room)
 	}
 	received := s.gather(s.inRow, message, nil, nil, m)
 	if self < ranks-1 {

@@ -11,17 +11,17 @@ func (p *paths) publish() (nearest uint32) {
 		p.changed = append(p.changed, x.pairs...)
 		x.pairs, x.nearest = x.pairs[:0], infinity
 	}
-	lists, _ := p.inColumn.nextOutbox()
+	room := p.inColumn.nextList()
 	from, to := p.classOf(p.world.Rank())
 	own := p.rows[p.ownRow:][:p.width]
-	message := append(append(lists[0][:0], own[from:to]...), p.changed...)
+	message := append(append((*room)[:0], own[from:to]...), p.changed...)
 	if len(message) >= p.width {
 		message = append(message[:0], own...)
 		for pairs := p.changed; len(pairs) > 0; pairs = pairs[2:] {
 			message[pairs[0]] = pairs[1]
 		}
 	}
-	lists[0] = message
+	*room = message
 	p.watch.lap(&p.level.Phases[Update])
 	if p.grid.C == 1 && p.class == numClasses {
 		sums, minima := p.vote(nearest)

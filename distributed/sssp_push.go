@@ -64,9 +64,9 @@ func (p *paths) pushRound(how pushing) error {
 		p.changed = p.takePairs(p.changed[:0])
 		p.pushBlock(frontierBlock{p.changed, 0, p.labels[p.ownColumn:]})
 	} else {
-		lists, _ := p.inColumn.nextOutbox()
-		lists[0] = p.takePairs(lists[0][:0])
-		for k, pairs := range p.gather(p.inColumn, lists[0], nil, nil, &l.Phases[Expand]) {
+		room := p.inColumn.nextList()
+		*room = p.takePairs((*room)[:0])
+		for k, pairs := range p.gather(p.inColumn, *room, nil, nil, &l.Phases[Expand]) {
 			p.pushBlock(frontierBlock{pairs, k * p.width, p.labels[k*p.width:]})
 		}
 	}
