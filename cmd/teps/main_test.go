@@ -125,10 +125,14 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 		"help rnu":                      `unknown command "rnu" (did you mean run?); see teps --help`,
 		"conform cpu --timeout 0":       "the timeout must be a positive duration such as 2m, not 0s",
 		"report x --out x/run.json":     "--out x/run.json would replace part of a record; choose another name",
-		"run --out -":                   "--out -: want a directory; the official text is in its graph500.txt",
-		"report x --out rates.pdf":      "--out rates.pdf: only a figure goes into such a file; name it with --picture",
-		"run --meter auto":              "--meter requires --energy, such as --energy 60s",
-		"run --out a --store b":         "--out is the directory of the run, --store the one around it; give one of them",
+		"run --engine cpu --hosts a":    "--hosts and --nodes require --cluster, such as --cluster=mpirun",
+		"graph x --plot x/run.json":     "--plot x/run.json would replace part of a record; choose another name",
+		"search path:9 --root 1 --engine nine": "unknown engine nine; teps has cpu, distributed, mpi, opencl, serial; " +
+			"name another by its path, such as ./nine",
+		"run --out -":              "--out -: want a directory; the official text is in its graph500.txt",
+		"report x --out rates.pdf": "--out rates.pdf: only a figure goes into such a file; name it with --picture",
+		"run --meter auto":         "--meter requires --energy, such as --energy 60s",
+		"run --out a --store b":    "--out is the directory of the run, --store the one around it; give one of them",
 		"report x --format csv --reference all": "the format csv shows no published results; " +
 			"leave out --reference, or use html or markdown",
 	} {
