@@ -267,7 +267,10 @@ func TestEnginesOfOneStoreAreSides(t *testing.T) {
 func TestOverallIsTheGeometricMean(t *testing.T) {
 	cells := []Cell{{}, {Typical: &Ratio{2, 1, 3}}, {Typical: &Ratio{8, 7, 9}}}
 	for n, want := range []Ratio{{}, {}, {2, 1, 3}, {4, 2, 8}} {
-		got, compared := Comparison{Cells: cells[:n]}.Overall()
+		c := Comparison{A: "A", B: "B", Cells: cells[:n]}
+		got, compared := c.Overall()
+		must.Equal(t, c.Summary(), []string{"", "", "no difference found between A and B (ratio 2.000, 1.000 to 3.000)",
+			"no difference found between A and B in 2 comparisons (ratio 4.000, 2.000 … 8.000)"}[n])
 		near(t, "mean", got.Estimate, want.Estimate)
 		if compared != max(n-1, 0) || got.Low != want.Low || got.High != want.High {
 			t.Errorf("%d cells: got %+v of %d, want %+v", n, got, compared, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/graph/stats"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -90,6 +91,10 @@ func TestModelIsAsItWas(t *testing.T) {
 	}
 	references := must.Get(References("habr-2014", "bisson-2014"))
 	var b strings.Builder
-	dump(&b, Report{References: references}.ReferenceTable())
+	dump(&b, Report{References: references}.ReferenceTable(), GraphFacts(struct {
+		Source, FileFormat, SHA256 string
+		Symmetrized, Compacted     bool
+		stats.Graph
+	}{"a.mtx", "mtx", "ab12", true, true, stats.Graph{Vertices: 9, Isolated: 1, Tuples: 8, MeanDegree: 1.5}}))
 	samples.Golden(t, "references", b.String())
 }
