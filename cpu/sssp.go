@@ -33,7 +33,7 @@ import (
 //	         pass has changed
 //	output   writes the result, and gives leaves, vertices with a single tuple, the distance over it (sssp_output.go)
 //
-// In a graph without hubs all vertices push over whole lists. Rounds of push go through the vertices nearest to the
+// In a graph without hubs all vertices push over whole lists, in rounds that go through the vertices nearest to the
 // root, as in the near-far method of Davidson, Baxter, Garland, Owens, "Work-efficient parallel GPU methods for
 // single-source shortest paths" (IPDPS 2014).
 //
@@ -98,10 +98,6 @@ type paths struct {
 	touched  []uint32
 	push     push
 	pull     pull
-
-	// Only tests change these, to measure the effect of a technique.
-	nearShare float32 // of Core.Reach that a round of push goes through
-	further   bool    // pull looks at first entries of neighbors
 }
 
 // pathStep is a part of a search that workers share. It works on items from..to-1.
@@ -130,7 +126,6 @@ type pathWorker struct {
 func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.Arena) (*paths, error) {
 	s := &paths{
 		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), uint32(g.Vertices)),
-		nearShare: nearShare, further: true,
 	}
 	s.levels.list = make([]plugins.Level, 0, 64)
 	s.levels.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}

@@ -23,7 +23,6 @@ var pathAblations = []struct {
 }{
 	{"nothing", func(testing.TB, *instance) {}},
 	{"push between hubs", func(_ testing.TB, e *instance) { e.paths.core = nil }},
-	{"rounds by distance", func(_ testing.TB, e *instance) { e.paths.nearShare = graph.Infinity() }},
 	{"relay weights in bounds", func(t testing.TB, e *instance) {
 		g := e.paths.g
 		for v := range g.Relays {
@@ -48,7 +47,6 @@ var pathAblations = []struct {
 		c := &e.paths.g.Classes
 		c[1], c[2], c[3] = c[0], c[0], c[0] // all vertices that pull are in the last one
 	}},
-	{"first entries of neighbors", func(_ testing.TB, e *instance) { e.paths.further = false }},
 }
 
 func constructPathAblations(t testing.TB, tuples []graph.Edge, weights []float32, threads string) (all []*instance) {

@@ -244,7 +244,7 @@ func (s *paths) look(mine *pathWorker, v uint32, from int) {
 	if x&final != 0 {
 		return
 	}
-	l := looking{v: v, best: distanceOf(x), parent: uint32(x), open: -1, floor: graph.Infinity()}
+	l := looking{best: distanceOf(x), parent: uint32(x), open: -1, floor: graph.Infinity()}
 	i, bound := from, float32(0)
 	if i < layout.Columns {
 		h := &g.Heads[v]
@@ -268,7 +268,7 @@ func (s *paths) look(mine *pathWorker, v uint32, from int) {
 			s.see(&l, u, w, bound, i)
 		}
 	}
-	mine.entries += int64(i-from) + l.further
+	mine.entries += int64(i - from)
 	state := x
 	if l.best < distanceOf(x) {
 		state = stateOf(l.best, l.parent)
@@ -292,12 +292,10 @@ func (s *paths) look(mine *pathWorker, v uint32, from int) {
 
 // looking is a vertex that looks at its list.
 type looking struct {
-	v       uint32
-	parent  uint32
-	best    float32 // distance so far
-	floor   float32 // no path through a neighbor that is not final is shorter
-	open    int     // the first entry whose neighbor is not final; -1: none so far
-	further int64   // entries of neighbors looked at
+	parent uint32
+	best   float32 // distance so far
+	floor  float32 // no path through a neighbor that is not final is shorter
+	open   int     // the first entry whose neighbor is not final; -1: none so far
 }
 
 // see looks at entry i of the list, with neighbor u, weight w and a bound.
@@ -317,16 +315,6 @@ func (s *paths) see(l *looking, u uint32, w, bound float32, i int) {
 	length := max(s.pull.low, s.pull.changed) + bound
 	if int(u) < s.g.Hubs {
 		length = max(length, s.below+w)
-	} else if length < l.best && s.further {
-		// The distance of u is that over its first entry, if that neighbor is final, or at length the bound of the next.
-		h := &s.g.Heads[u]
-		if h.Neighbor == l.v {
-			h = &s.g.Seconds[u][0]
-		}
-		l.further++
-		if z := s.states[h.Neighbor]; z&final != 0 {
-			length = max(length, min(distanceOf(z)+h.Weight, s.pull.low+h.Next)+w)
-		}
 	}
 	l.floor = min(l.floor, length)
 }

@@ -37,7 +37,6 @@ const (
 	pushBatch     = 64   // vertices of a frontier whose lists are fetched together
 	checkedRounds = 256  // rounds between two looks for a canceled search
 	soloPush      = 1024 // a frontier with fewer vertices is left to one worker
-	nearShare     = 0.2  // more takes fewer rounds and more vertices again
 )
 
 // pushToHubs makes all hubs below T final.
@@ -48,7 +47,7 @@ func (s *paths) pushToHubs() error {
 	}
 	s.pushFromRoot()
 	if s.core != nil {
-		if err := s.pushRounds((*paths).pushCore, s.nearShare*s.core.Reach); err != nil {
+		if err := s.pushRounds((*paths).pushCore, graph.Infinity()); err != nil {
 			return err
 		}
 	}

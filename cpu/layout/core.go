@@ -19,7 +19,7 @@ import (
 // more than margin, so that rounding cannot hide it: a way over the landmark that is counted has at most 2*maxHops
 // edges, and that number of additions to a distance below Safe changes a sum by less than margin.
 //
-// Two hubs are close to each other, because both are close to the landmark. So the core is small: at scale 20 five
+// Two hubs are close to each other, because both are close to the landmark. So the core is small: at scale 20 a few
 // entries a hub, of a thousand.
 type Core struct {
 	Reach   float32  // paths from hub to hub that are shorter consist of entries of the core
@@ -35,7 +35,7 @@ type CoreEntry struct {
 }
 
 const (
-	reachRadii  = 2.5     // Reach in radii of the hub that is further from the landmark than 99 % of them
+	reachRadii  = 1.25    // Reach in radii of the hub that is further from the landmark than 99 % of them
 	marginShare = 1 << 9  // margin is Reach/marginShare
 	safeMargins = 1 << 18 // Safe is that many margins
 	maxHops     = 15      // edges from the landmark to a vertex whose radius counts
