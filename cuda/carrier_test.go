@@ -6,13 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
+
+	"github.com/tepsbench/teps/internal/mpi"
 )
 
 // goroutines is a group of goroutines, with a channel for the messages of each to each.
@@ -163,26 +169,72 @@ func (h *hostKernel) run(kernel func() error) (fromKernel, fromCarrier error) {
 	return fromKernel, fromCarrier
 }
 
-func TestCarrierDeliversWhatKernelsSend(t *testing.T) {
-	for _, grid := range []struct{ ranks, columns int }{{2, 1}, {2, 2}, {3, 3}, {4, 2}, {6, 2}} {
-		for _, err := range ranksOf(grid.ranks, func(world group) error {
-			h := newHostKernel(world, uint64(grid.columns), 8)
-			for launch := uint64(1); launch <= 2; launch++ {
-				if err := agree(world, errors.Join(h.run(func() (err error) {
-					for n := uint64(1); n <= 40 && err == nil; n++ {
-						err = h.meet(launch<<32|n, n*7/3%4)
-					}
-					return err
-				}))); err != nil {
-					return err
-				}
+// deliver checks what arrives at the barriers of two launches, all kinds of them in turn.
+func deliver(world group, columns, barriers uint64) error {
+	h := newHostKernel(world, columns, 8)
+	for launch := uint64(1); launch <= 2; launch++ {
+		if err := agree(world, errors.Join(h.run(func() (err error) {
+			for n := uint64(1); n <= barriers && err == nil; n++ {
+				err = h.meet(launch<<32|n, n*7/3%4)
 			}
-			return nil
-		}) {
+			return err
+		}))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestCarrierDeliversWhatKernelsSend(t *testing.T) {
+	for _, grid := range []struct {
+		ranks   int
+		columns uint64
+	}{{2, 1}, {2, 2}, {3, 3}, {4, 2}, {6, 2}} {
+		for _, err := range ranksOf(grid.ranks, func(world group) error { return deliver(world, grid.columns, 40) }) {
 			if err != nil {
 				t.Errorf("%+v: %v", grid, err)
 			}
 		}
+	}
+}
+
+// The same with processes under MPI, which are this program with this test.
+func TestCarrierDeliversOverMPI(t *testing.T) {
+	const variable, processes = "TEPS_TEST_PROCESS", 2
+	if os.Getenv(variable) != "" {
+		thread, err := mpi.Begin(processes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		thread.Do(func() { err = deliver(thread.World, 2, 8) })
+		if err := errors.Join(err, thread.End()); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if testing.Short() {
+		t.Skip("starts MPI")
+	}
+	found := false
+	for launcher, args := range map[string][]string{
+		"mpirun.openmpi": {"--oversubscribe", "--allow-run-as-root"}, "mpiexec.hydra": nil,
+	} {
+		path, err := exec.LookPath(launcher)
+		if err != nil {
+			continue
+		}
+		found = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, path, append(args, "-n", strconv.Itoa(processes), os.Args[0], "-test.run",
+			"^TestCarrierDeliversOverMPI$")...)
+		cmd.Env = append(os.Environ(), variable+"=1", "OMPI_MCA_mpi_yield_when_idle=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", launcher, err, out)
+		}
+		cancel()
+	}
+	if !found {
+		t.Skip("neither mpirun.openmpi nor mpiexec.hydra is in PATH; install Open MPI or MPICH")
 	}
 }
 

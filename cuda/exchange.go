@@ -32,7 +32,7 @@ type teamSearch struct {
 	sums     []deviceLevel    // of each rank over all levels
 	transfer string           // for the record
 	patience time.Duration    // of a GPU that waits for another one
-	parents  [][]graph.Vertex // of each rank, on their way to the host
+	parents  [][]graph.Vertex // of each rank of several, in pinned memory on their way to the host
 }
 
 const (
@@ -70,7 +70,10 @@ func (t team) newSearch() (*teamSearch, error) {
 		}
 		i := slices.Index(t, r)
 		if s.ranks[i] = one; len(t) > 1 {
-			s.parents[i] = make([]graph.Vertex, r.graph.Labels)
+			at := r.hostArray("parents on their way to the host", parentBytes(int64(r.graph.Labels)))
+			if r.Err == nil {
+				s.parents[i] = driver.HostSlice[graph.Vertex](r.Memory, at, int64(r.graph.Labels))
+			}
 		}
 	})
 	return s, err

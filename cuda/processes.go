@@ -248,7 +248,7 @@ func (l *link) connect(r *rank) (all deviceExchange, err error) {
 			return array{at: r.Array(what, bytes)}
 		}
 		if a.at = r.hostArray(what, bytes); r.Err == nil {
-			a.host = unsafe.Slice((*byte)(r.Memory.Host(a.at)), bytes)
+			a.host = driver.HostSlice[byte](r.Memory, a.at, bytes)
 			clear(a.host)
 		}
 		return a
@@ -267,7 +267,7 @@ func (l *link) connect(r *rank) (all deviceExchange, err error) {
 	if c.move = c.throughMPI; !host {
 		c.move = l.throughNCCL
 	}
-	c.mail = unsafe.Slice((*mailbox)(unsafe.Pointer(unsafe.SliceData(mail.host))), l.Size())
+	c.mail = driver.HostSlice[mailbox](r.Memory, mail.at, int64(l.Size()))
 	all.Staged, all.Frontier[0] = 1, c.frontier.at
 	column := g.Rank % g.Columns
 	for k := range uint64(l.Size()) {

@@ -137,5 +137,8 @@ func (m *Allocator) FreeAll() (err error) {
 	return err
 }
 
+// HostSlice returns an array in pinned host memory as n values without pointers, nil if there is none.
+func HostSlice[T any](m *Allocator, at uint64, n int64) []T { return unsafe.Slice((*T)(m.Host(at)), n) }
+
 // Host returns the address in the host of an array in pinned host memory.
 func (m *Allocator) Host(at uint64) unsafe.Pointer { return m.arrays[at].host.Host }
