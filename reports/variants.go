@@ -27,6 +27,19 @@ func Sorted(runs []Summary) []Summary {
 	})
 }
 
+// Grouped puts things with the same key together, in the order in which the keys come first.
+func Grouped[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
+	place := map[K]int{}
+	for _, one := range all {
+		i, known := place[key(one)]
+		if !known {
+			i, place[key(one)], groups = len(groups), len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], one)
+	}
+	return groups
+}
+
 // Variants sums up the runs that agree in everything but their start. A variant has one label on all graphs, unless the
 // scales of the report have several edge factors or seeds.
 func (r Report) Variants() (out []Summary) {
@@ -40,8 +53,8 @@ func (r Report) Variants() (out []Summary) {
 			recipes[run.Input()] = true
 		}
 	}
-	labels, taken, at := map[string]string{}, map[string]bool{}, map[place]int{}
-	var repeats [][]record.Result
+	labels, taken := map[string]string{}, map[string]bool{}
+	var named []Summary
 	for _, run := range r.runs {
 		what := fmt.Sprintln(run.Engine.Name, run.Kernel, run.Options, run.Build, run.Machine, run.Version())
 		if run.Source == "" && len(recipes) > 1 {
@@ -52,19 +65,21 @@ func (r Report) Variants() (out []Summary) {
 			labels[what] = Unique(taken, name, " #")
 		}
 		run.Label, run.Key.Engine = labels[what], labels[what]
-		key := place{run.Label, run.Input(), run.GraphID}
-		i, known := at[key]
-		if !known {
-			i, at[key] = len(out), len(out)
-			out, repeats = append(out, run), append(repeats, nil)
-		}
-		repeats[i] = append(repeats[i], run.Repeats...)
+		named = append(named, run)
 	}
-	for i, first := range out {
-		out[i].Differs = differences(first, out)
-		if out[i] = out[i].Of(repeats[i]...); len(out[i].Rated) == 0 {
-			out[i].noNumbers()
+	for _, same := range Grouped(named, func(run Summary) place { return place{run.Label, run.Input(), run.GraphID} }) {
+		var repeats []record.Result
+		for _, run := range same {
+			repeats = append(repeats, run.Repeats...)
 		}
+		variant := same[0].Of(repeats...)
+		if len(variant.Rated) == 0 {
+			variant.noNumbers()
+		}
+		out = append(out, variant)
+	}
+	for i, variant := range out {
+		out[i].Differs = differences(variant, out)
 	}
 	return out
 }

@@ -146,17 +146,11 @@ func variantOf(jobs []*sweep.Job, withMemory bool) reports.Summary {
 
 // writeTable prints a line for each variant and graph and the number of runs to do; a dry run also prints their memory.
 func writeTable(w io.Writer, s *sweep.Schedule, dryRun bool) {
-	var groups [][]*sweep.Job // of an engine on a graph
-	for _, j := range s.Jobs {
-		i := slices.IndexFunc(groups, func(g []*sweep.Job) bool {
-			return g[0].Engine().Name == j.Engine().Name && g[0].Graph() == j.Graph()
-		})
-		if i < 0 {
-			groups = append(groups, []*sweep.Job{j})
-		} else {
-			groups[i] = append(groups[i], j)
-		}
+	type place struct {
+		engine string
+		graph  record.GraphID
 	}
+	groups := reports.Grouped(s.Jobs, func(j *sweep.Job) place { return place{j.Engine().Name, j.Graph()} })
 	t, todo := reports.VariantTable(each(groups, func(jobs []*sweep.Job) reports.Summary {
 		return variantOf(jobs, dryRun)
 	})), len(s.ToDo())

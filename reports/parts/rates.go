@@ -40,21 +40,12 @@ type runSeries struct {
 }
 
 // seriesOf groups the runs that keep accepts by name. A name has the same look, whichever of its runs are kept.
-func seriesOf(runs []reports.Summary, keep func(reports.Summary) bool) []runSeries {
-	var out []runSeries
-	for _, r := range runs {
-		i := slices.IndexFunc(out, func(s runSeries) bool { return s.label == r.Label })
-		if i < 0 {
-			i = len(out)
-			out = append(out, runSeries{label: r.Label, look: reports.Looks(i)})
+func seriesOf(runs []reports.Summary, keep func(reports.Summary) bool) (out []runSeries) {
+	for i, group := range reports.Grouped(runs, func(r reports.Summary) string { return r.Label }) {
+		kept := slices.DeleteFunc(group, func(r reports.Summary) bool { return !keep(r) })
+		if slices.SortStableFunc(kept, byGraph); len(kept) > 0 {
+			out = append(out, runSeries{kept[0].Label, reports.Looks(i), kept})
 		}
-		if keep(r) {
-			out[i].runs = append(out[i].runs, r)
-		}
-	}
-	out = slices.DeleteFunc(out, func(s runSeries) bool { return len(s.runs) == 0 })
-	for _, s := range out {
-		slices.SortStableFunc(s.runs, byGraph)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 )
 
@@ -26,17 +27,12 @@ type section struct{ Title, Text string }
 
 // sections returns the official texts of a record. Only one of several has a title.
 func sections(r reports.Result) (all []section, err error) {
-	done := make([]bool, len(r.Runs))
-	for _, run := range r.Runs {
-		var kernels []reports.Summary
-		for k, other := range r.Runs {
-			if !done[k] && other.Engine.Name == run.Engine.Name && other.GraphID.Graph() == run.GraphID.Graph() {
-				done[k], kernels = true, append(kernels, other)
-			}
-		}
-		if kernels == nil {
-			continue
-		}
+	type place struct {
+		engine string
+		graph  record.GraphID
+	}
+	of := func(run reports.Summary) place { return place{run.Engine.Name, run.GraphID.Graph()} }
+	for _, kernels := range reports.Grouped(r.Runs, of) {
 		text, err := official(kernels)
 		if err != nil {
 			return nil, err
