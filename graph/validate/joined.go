@@ -19,11 +19,13 @@ func (v *Validator) Joined(_ context.Context, vertices []graph.Vertex) ([]bool, 
 }
 
 // CountJoined returns the number of vertices that a tuple joins to another one.
-func (v *Validator) CountJoined(context.Context) (n int64, err error) {
-	for _, word := range v.joined {
+func (v *Validator) CountJoined(context.Context) (int64, error) { return countBits(v.joined), nil }
+
+func countBits(bitmap []uint64) (n int64) {
+	for _, word := range bitmap {
 		n += int64(bits.OnesCount64(word))
 	}
-	return n, nil
+	return n
 }
 
 // Isolated returns the lowest vertex that no tuple joins to another one, or the number of vertices.
@@ -38,10 +40,7 @@ func (v *Validator) Isolated(context.Context) (graph.Vertex, error) {
 
 // CountJoined is Validator.CountJoined for all parts, and collective.
 func (p *Part) CountJoined(ctx context.Context) (int64, error) {
-	n := int64(0)
-	for _, word := range p.joined {
-		n += int64(bits.OnesCount64(word))
-	}
+	n := countBits(p.joined)
 	err := p.sum(ctx, &n)
 	return n, err
 }

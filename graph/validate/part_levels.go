@@ -41,24 +41,15 @@ var putUint32, getUint32 = binary.LittleEndian.PutUint32, binary.LittleEndian.Ui
 // Validator.Validate does.
 func (p *Part) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
 	s := &partSearch{p, root, parent, Tree{Root: root}, true}
-	return s.run(ctx, s.deriveLevels, s.publishWords, s.scanTuples, s.explainPending)
+	return inSteps(ctx, &s.tree, s.deriveLevels, s.publishWords, s.scanTuples, s.explainPending)
 }
 
 // Count counts the vertices that have a parent and the tuples that join two of them, as Validator.Count does.
 func (p *Part) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
 	s := &partSearch{p, root, parent, Tree{}, false}
-	return s.run(ctx, func(ctx context.Context) error {
+	return inSteps(ctx, &s.tree, func(ctx context.Context) error {
 		return s.start(ctx, 0, func(v graph.Vertex) bool { return v >= 0 }) // all of them count as one level
 	}, s.publishWords, s.scanTuples)
-}
-
-func (s *partSearch) run(ctx context.Context, steps ...func(context.Context) error) (Tree, error) {
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return Tree{}, err
-		}
-	}
-	return s.tree, nil
 }
 
 // start counts the vertices with a suitable parent as reached, and sets their level; the others have none. It returns

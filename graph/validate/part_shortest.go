@@ -41,7 +41,7 @@ func (p *Part) OverwritePaths(parent []graph.Vertex, distance []float32) {
 func (p *Part) ShortestPaths(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
 	s := &partPaths{&partSearch{p, root, parent, Tree{Root: root}, true}, distance}
-	return s.run(ctx, s.checkTree, s.checkDistances, s.publishDistances, s.scanWeighted, s.explainTreeEdge)
+	return inSteps(ctx, &s.tree, s.checkTree, s.checkDistances, s.publishDistances, s.scanWeighted, s.explainTreeEdge)
 }
 
 func (s *partPaths) checkTree(ctx context.Context) error {

@@ -78,7 +78,7 @@ func (v *Validator) OverwritePaths(parent []graph.Vertex, distance []float32) {
 func (v *Validator) ShortestPaths(
 	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
 	p := paths{&search{v, root, parent, Tree{Root: root}}, distance}
-	return p.run(ctx, p.checkSizes, p.checkTree, p.checkDistances, p.scan, p.explainTreeEdge)
+	return inSteps(ctx, &p.tree, p.check, p.checkSizes, p.checkTree, p.checkDistances, p.scan, p.explainTreeEdge)
 }
 
 // paths is a result of kernel 3 that is being validated.

@@ -175,28 +175,24 @@ type search struct {
 // is broken, ctx.Err() if ctx ended first, and another one if root or the length of parent does not fit the graph.
 func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
 	s := search{v, root, parent, Tree{Root: root}}
-	return s.run(ctx, s.deriveLevels, s.scanTuples, s.explainPending)
+	return inSteps(ctx, &s.tree, s.check, s.deriveLevels, s.scanTuples, s.explainPending)
 }
 
 // Count counts the vertices that have a parent and the tuples that join two of them, without deriving levels. Root and
 // Depth of the Tree stay 0. The errors are those of Validate, with rule 4 only.
 func (v *Validator) Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
 	s := search{v, root, parent, Tree{}}
-	return s.run(ctx, s.countReached, s.scanTuples)
+	return inSteps(ctx, &s.tree, s.check, s.countReached, s.scanTuples)
 }
 
-// run checks the result in steps, up to the first that fails.
-func (s *search) run(ctx context.Context, steps ...func(ctx context.Context) error) (Tree, error) {
-	err := s.check()
+// inSteps checks a result in steps, up to the first that fails, and returns its tree.
+func inSteps(ctx context.Context, tree *Tree, steps ...func(ctx context.Context) error) (Tree, error) {
 	for _, step := range steps {
-		if err == nil {
-			err = step(ctx)
+		if err := step(ctx); err != nil {
+			return Tree{}, err
 		}
 	}
-	if err != nil {
-		return Tree{}, err
-	}
-	return s.tree, nil
+	return *tree, nil
 }
 
 // countReached puts all reached vertices on one level.
@@ -219,7 +215,7 @@ func (s *search) countReached(ctx context.Context) error {
 }
 
 // check returns an error for a root or an array that does not fit the graph.
-func (s *search) check() error {
+func (s *search) check(context.Context) error {
 	if int64(len(s.parent)) != s.vertices {
 		return fmt.Errorf("validating %d parents of a graph of %d vertices: want one parent for each vertex",
 			len(s.parent), s.vertices)
