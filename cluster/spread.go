@@ -23,7 +23,7 @@ import (
 // Each process has memory for its parents and distances. When all have returned from a search they are stopped. Then
 // their results are copied to those of the host, outside the clock of the engine.
 type Spread struct {
-	rpc    *rpc.Host
+	rpc.Memory
 	single *rpc.Client // describes the engine; it is not a part of it
 	open   func(ctx context.Context, processes int) (all []*rpc.Client, stop func(), err error)
 	hosts  int
@@ -110,7 +110,7 @@ func (l *lent[E]) free() (err error) {
 // closes. open starts the given number of processes of the engine on this host; stop ends what is left of them.
 func NewSpread(host *rpc.Host, single *rpc.Client, hosts int,
 	open func(ctx context.Context, processes int) (all []*rpc.Client, stop func(), err error)) *Spread {
-	return &Spread{rpc: host, single: single, hosts: hosts, open: open}
+	return &Spread{Memory: host, single: single, hosts: hosts, open: open}
 }
 
 // OpenPlaces opens an engine's program in places. If it returns an error, it has closed them all.
@@ -129,12 +129,6 @@ func OpenPlaces(ctx context.Context, host *rpc.Host, program rpc.Program, places
 	}
 	return clients, err
 }
-
-// Tuples, Parents, Weights and Distances lend memory that is shared with the processes.
-func (s *Spread) Tuples(n int64) ([]graph.Edge, func() error, error)    { return s.rpc.Tuples(n) }
-func (s *Spread) Parents(n int64) ([]graph.Vertex, func() error, error) { return s.rpc.Parents(n) }
-func (s *Spread) Weights(n int64) ([]float32, func() error, error)      { return s.rpc.Weights(n) }
-func (s *Spread) Distances(n int64) ([]float32, func() error, error)    { return s.rpc.Distances(n) }
 
 // Describe implements plugins.Engine.
 func (s *Spread) Describe(ctx context.Context) (plugins.Description, error) {
@@ -229,9 +223,9 @@ func (s *Spread) ready(roots []graph.Vertex, parent []graph.Vertex, distance []f
 		}
 	}
 	n := int64(len(s.processes))
-	err := s.parents.divide(parent, n, s.rpc.Parents)
+	err := s.parents.divide(parent, n, s.Parents)
 	if err == nil && distance != nil {
-		err = s.distances.divide(distance, n, s.rpc.Distances)
+		err = s.distances.divide(distance, n, s.Distances)
 	}
 	return err
 }

@@ -18,7 +18,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
 )
@@ -28,6 +27,7 @@ import (
 //
 // Errors do not name the engine or the call, which the caller knows. Those of the engine itself keep their text.
 type Client struct {
+	Memory
 	host       *Host
 	file       image
 	key        string // of the program and its arguments
@@ -71,18 +71,6 @@ func (c *Client) Thaw() {
 
 // Checksum returns the SHA-256 of the engine's file, a program or a library, in hex, as of the start of the engine.
 func (c *Client) Checksum() string { return c.file.sum }
-
-// Tuples is Host.Tuples of the client's host.
-func (c *Client) Tuples(n int64) ([]graph.Edge, func() error, error) { return c.host.Tuples(n) }
-
-// Parents is Host.Parents of the client's host.
-func (c *Client) Parents(n int64) ([]graph.Vertex, func() error, error) { return c.host.Parents(n) }
-
-// Weights is Host.Weights of the client's host.
-func (c *Client) Weights(n int64) ([]float32, func() error, error) { return c.host.Weights(n) }
-
-// Distances is Host.Distances of the client's host.
-func (c *Client) Distances(n int64) ([]float32, func() error, error) { return c.host.Distances(n) }
 
 // PrivateMemory returns the number of bytes that the engine's process shares with no other. It is known on Linux while
 // the process runs.

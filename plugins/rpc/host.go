@@ -62,6 +62,14 @@ func NewHost(logger *slog.Logger) *Host {
 	}
 }
 
+// Memory lends arrays that are shared with engines, as a Host does.
+type Memory interface {
+	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
+	Weights(n int64) (weights []float32, release func() error, err error)
+	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
+	Distances(n int64) (distances []float32, release func() error, err error)
+}
+
 // Tuples returns n zero tuples in memory that is shared with engines, with all pages present. release returns the
 // memory; after that, no call may use the slice. Errors wrap ErrSegment, and plugins.ErrMemory if memory is short.
 func (h *Host) Tuples(n int64) (tuples []graph.Edge, release func() error, err error) {
