@@ -4,6 +4,7 @@ package distributed
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -25,7 +26,7 @@ func options(defaultRanks int) []plugins.Option {
 				"2d, whichever a model of the graph and the ranks makes faster"},
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(plugins.MaxRanks),
 			Divides: "ranks", Needs: "partition=2d",
-			Meaning: "rows of the 2d grid, a divisor of ranks; 0: as square as possible"},
+			Meaning: "rows of the 2d grid, a divisor of ranks; 0: the best by a model, at least as many as columns"},
 		{Name: "fold", Kind: plugins.Choice, Default: "alltoall", Choices: []string{"alltoall", "prefix"},
 			Needs: "partition=2d",
 			Meaning: "discovered vertices are sent along grid rows to their owners: all to all, or from rank to rank, each " +
@@ -40,7 +41,7 @@ func options(defaultRanks int) []plugins.Option {
 // Configuration is the options of a search, with defaults filled in.
 type Configuration struct {
 	Grid    Grid   // one column unless partition is 2d
-	Auto    bool   // kernel 1 chooses between Grid and SquareGrid
+	Auto    int    // kernel 1 chooses a grid with this number of columns or more; 0: it takes Grid
 	Why     string // the reason for its choice
 	Threads int    // workers of each rank
 	OneD    bool   // partition is 1d-source
@@ -54,7 +55,6 @@ type Configuration struct {
 func Configure(s plugins.Settings) Configuration {
 	c := Configuration{
 		Threads: s.Int("threads"),
-		Auto:    s.Text("partition") == "auto",
 		OneD:    s.Text("partition") == "1d-source",
 		Prefix:  s.Text("fold") == "prefix",
 		Modulo:  s.Text("owner") == "modulo",
@@ -62,10 +62,12 @@ func Configure(s plugins.Settings) Configuration {
 		Rule:    s.Switch(),
 	}
 	switch ranks, rows := s.Int("ranks"), s.Int("rows"); {
+	case s.Text("partition") == "auto":
+		c.Grid, c.Auto = Grid{ranks, 1}, 1
 	case s.Text("partition") != "2d":
 		c.Grid = Grid{ranks, 1}
 	case rows == 0:
-		c.Grid = SquareGrid(ranks)
+		c.Grid, c.Auto = SquareGrid(ranks), 2
 	default:
 		c.Grid = Grid{rows, ranks / rows}
 	}
@@ -75,36 +77,41 @@ func Configure(s plugins.Settings) Configuration {
 // choose chooses the grid for a graph, given a bound of its vertices with edges. Above 2^31 of them, one dimension has
 // too many columns.
 func (c *Configuration) choose(vertices int64) {
-	square := SquareGrid(c.Grid.Ranks())
-	if !c.Auto || square.C == 1 {
+	if c.Auto == 0 {
 		return
 	}
-	one, two := c.Grid.searchTime(vertices), square.searchTime(vertices)
-	if two < one || vertices > 1<<31 {
-		c.Grid = square
+	ranks, shortest := c.Grid.Ranks(), time.Duration(math.MaxInt64)
+	for columns := c.Auto; columns*columns <= ranks; columns++ {
+		g := Grid{ranks / columns, columns}
+		t := g.searchTime(vertices, c.Threads)
+		if g.Ranks() == ranks && t < shortest && (vertices <= 1<<31 || columns > 1) {
+			c.Grid, shortest = g, t
+			c.Why = fmt.Sprintf("; a model chose it for up to %d vertices: %v a search, %v in 1D", vertices, t,
+				Grid{ranks, 1}.searchTime(vertices, c.Threads))
+		}
 	}
-	c.Why = fmt.Sprintf("; a model chose it for up to %d vertices: %v a search in 1D and %v in 2D", vertices, one, two)
 }
 
 // searchTime is a model of the time of a search of a Kronecker graph, in a partition in 1D by destination or in 2D. A
 // search has seven levels, and in three of them all ranks send bitmaps: in 1D of all vertices; in 2D of those of a grid
-// column and of a grid row, and at the end a vertex and its parent. The time of work was measured on 32 ranks at scale
-// 22, without waiting (docs/distributed.md). The network has the latency and bandwidth of one of 100 Gbit/s for two
-// ranks on each host.
-func (g Grid) searchTime(vertices int64) time.Duration {
+// column and of a grid row, and at the end a vertex and its parent. The time of work was measured without waiting: 9 ns
+// a vertex in 1D on 32 ranks at scale 22, 2.1 times as much with four grid columns (docs/distributed.md), and between
+// them with two, where ranks read 1.3 and not 1.8 times as many entries. The network has the latency and bandwidth of
+// one of 100 Gbit/s for two ranks on each host.
+func (g Grid) searchTime(vertices int64, threads int) time.Duration {
 	const (
 		levels, largeLevels = 7, 3
-		work1D, work2D      = 9e-9, 20e-9 // seconds a vertex
-		latency, bandwidth  = 2e-6, 6e9   // seconds, bytes a second
+		work, columnWork    = 9e-9, 0.55 // seconds a vertex, and how much more it is for each doubling of grid columns
+		latency, bandwidth  = 2e-6, 6e9  // seconds, bytes a second
 	)
 	n, rows, columns, ranks := float64(vertices), float64(g.R), float64(g.C), float64(g.Ranks())
-	work, bytes := work1D*n/ranks, largeLevels*n/8
-	messages := levels * comm.Steps(g.Ranks()) // the frontier is sent with the counts
+	messages, bytes := levels*comm.Steps(g.Ranks()), largeLevels*n/8 // the frontier is sent with the counts
 	if g.C > 1 {
-		work, bytes = work2D*n/ranks, largeLevels*(n/8/columns+n/8/rows)+8*n/ranks
 		messages += levels * (comm.Steps(g.R) + comm.Steps(g.C) + g.C - 1)
+		bytes = largeLevels*(n/8/columns+n/8/rows) + 8*n/ranks
 	}
-	seconds := work + float64(messages)*latency + bytes/bandwidth
+	working := work * (1 + columnWork*math.Log2(columns)) * n / ranks / float64(threads)
+	seconds := working + float64(messages)*latency + bytes/bandwidth
 	return time.Duration(seconds * 1e9).Round(time.Microsecond)
 }
 

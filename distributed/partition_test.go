@@ -92,21 +92,19 @@ func TestSegmentsLeadToDisjointRanges(t *testing.T) {
 	}
 }
 
-func TestAutoChoosesThePartitionOfTheFasterModel(t *testing.T) {
+func TestAutoChoosesTheGridOfTheFastestModel(t *testing.T) {
 	for _, c := range []struct {
-		ranks    int
-		vertices int64
-		want     Grid
+		ranks, columns int // at least
+		vertices       int64
+		want           Grid
 	}{
-		{4, 1 << 22, Grid{4, 1}}, {32, 1 << 26, Grid{32, 1}}, {256, 1 << 22, Grid{256, 1}}, {1024, 1 << 30, Grid{32, 32}},
-		{1009, 1 << 36, Grid{1009, 1}}, {4, 1<<31 + 1, Grid{2, 2}},
+		{4, 1, 1 << 22, Grid{4, 1}}, {32, 1, 1 << 26, Grid{32, 1}}, {256, 1, 1 << 22, Grid{256, 1}},
+		{1024, 1, 1 << 30, Grid{128, 8}}, {1009, 1, 1 << 30, Grid{1009, 1}}, {4, 1, 1<<31 + 1, Grid{2, 2}},
+		{16, 2, 1 << 22, Grid{8, 2}}, {5, 2, 1 << 22, Grid{5, 1}}, {16, 0, 1 << 36, Grid{16, 1}},
 	} {
-		auto := Configuration{Grid: Grid{c.ranks, 1}, Auto: true}
-		auto.choose(c.vertices)
-		fixed := Configuration{Grid: Grid{c.ranks, 1}}
-		fixed.choose(c.vertices)
-		if auto.Grid != c.want || fixed.Grid != (Grid{c.ranks, 1}) || (auto.Why == "") != (c.ranks == 1009) {
-			t.Errorf("%d ranks, %d vertices: %v, %v, %q", c.ranks, c.vertices, auto.Grid, fixed.Grid, auto.Why)
+		auto := Configuration{Grid: Grid{c.ranks, 1}, Auto: c.columns, Threads: 1}
+		if auto.choose(c.vertices); auto.Grid != c.want {
+			t.Errorf("%d ranks, %d vertices: got %v, want %v: %s", c.ranks, c.vertices, auto.Grid, c.want, auto.Why)
 		}
 	}
 }
