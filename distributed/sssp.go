@@ -24,7 +24,8 @@ import (
 // vertices pull, with the bounds and certificates of the engine cpu (cpu/sssp.go).
 //
 //	start   push whole lists until no vertex is queued that is nearer than the nearest hub, which is at distance t0
-//	push    push the entries that can lead to a hub below T = t0 + reach, until all of these hubs are right
+//	push    push the entries that can lie on a shortest path to a hub below T = t0 + reach, until all of these hubs are
+//	        right
 //	pull    every other vertex looks at its list in ascending order of bounds while they are less than its distance,
 //	        first hubs, then classes of falling degree. It is final if each neighbor looked at is final, or no path over
 //	        it can be shorter. Ranks send the distances of a class, and then those that change, and vertices that are not
@@ -74,6 +75,7 @@ type paths struct {
 	classes
 	up      weighted            // of rows
 	down    weighted            // of columns; up in one dimension, where they are own rows
+	core    weighted            // entries of down that can lie on a shortest path between hubs
 	heads   []head              // [Row]
 	listed  []uint32            // rows that have entries here, and own ones, by class
 	starts  [numClasses + 1]int // of each class in listed
@@ -91,6 +93,7 @@ type paths struct {
 	ctx     context.Context
 	result  pathOutput
 	reach   float32
+	safe    float32 // vertices nearer than that can push over the core
 	farther float32 // width of rounds that push whole lists: 8 times the mean weight by the mean degree
 	level   Level   // this round
 	count   int64   // own part of its frontier
@@ -218,6 +221,7 @@ func (p *paths) findReach(ctx context.Context) error {
 	}
 	slices.Sort(all)
 	p.reach = radii * math.Float32frombits(all[(len(all)-1)*share/100])
+	p.makeCore()
 	return nil
 }
 
@@ -319,7 +323,9 @@ func (p *paths) search() error {
 	if err := p.pushRound(pushing{whole: true, near: infinity, below: infinity, skipHubs: true}); err != nil {
 		return err
 	}
-	if _, err := p.pushRounds(pushing{below: p.limit, ahead: nearShare * p.reach}); err != nil {
+	if _, err := p.pushRounds(pushing{
+		below: p.limit, ahead: nearShare * p.reach, pruned: p.t0+2*p.reach < p.safe,
+	}); err != nil {
 		return err
 	}
 	if err := p.pullAll(); err != nil {

@@ -18,6 +18,7 @@ type pushing struct {
 	whole    bool    // push whole lists, else only entries that can lead to a hub below
 	untilHub bool    // below is the distance of the nearest hub
 	skipHubs bool    // hubs wait
+	pruned   bool    // push entries of the core only
 }
 
 // frontierBlock is a part of the frontier: pairs of a vertex and its distance. Vertex v has list first+v, and a label
@@ -33,6 +34,32 @@ const (
 	pushPiece = 64   // vertices of a frontier that a worker takes at a time
 	takePiece = 1 << 10
 )
+
+// makeCore keeps the entries that can lie on a shortest path between hubs (as in cpu/layout/core.go): those that are
+// longer than the way over the landmark by no more than margin. That way has at most two edges for each level of the
+// search from the landmark. These additions change distances below safe by less than margin.
+func (p *paths) makeCore() {
+	margin, levels := p.reach/64, len(p.record.Levels)
+	if levels == 0 || levels > maxLevels {
+		return // safe is 0
+	}
+	p.safe = margin * (1 << 20) / float32(levels)
+	radii := p.known
+	if p.grid.C == 1 {
+		radii = radii[p.ownColumn:]
+	}
+	p.core.at = make([]uint64, len(p.down.at))
+	for v := range p.core.at[1:] {
+		radius := math.Float32frombits(radii[v]&^final) + margin
+		for at := p.down.at[v]; at < p.down.at[v+1] && p.down.bounds[at] < p.reach; at++ {
+			if u, w := splitEntry(p.down.entries[at]); w <= radius+math.Float32frombits(p.targets[u]&^final) {
+				p.core.entries = append(p.core.entries, p.down.entries[at])
+				p.core.bounds = append(p.core.bounds, p.down.bounds[at])
+			}
+		}
+		p.core.at[v+1] = uint64(len(p.core.entries))
+	}
+}
 
 // pushRounds pushes until all queued vertices of all ranks are at the distance below or more. It returns that distance.
 func (p *paths) pushRounds(how pushing) (below uint32, err error) {
@@ -140,6 +167,9 @@ func (p *paths) take(worker, from, to int) {
 // pushPairs offers distances to the neighbors of vertices from..to-1 of the block.
 func (p *paths) pushPairs(worker, from, to int) {
 	x, b, lists := &p.workers[worker], &p.block, &p.down
+	if p.pruned {
+		lists = &p.core
+	}
 	first, width, below := uint32(p.own*p.width), uint32(p.width), math.Float32frombits(p.below)
 	for part := range slices.Chunk(b.pairs[2*from:2*to], 2*touchAhead) {
 		for k := 0; k < len(part); k += 2 { // fetch the lists at once: each is somewhere else in memory
