@@ -14,9 +14,10 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one.
+// defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one,
+// which four ranks choose for all but the largest graphs.
 func defaultEngines() []string {
-	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed:partition=1d-dest"}
+	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed"}
 }
 
 // defaults are the engines of a run without --engine: those of defaultEngines, cuda if it is next to teps and can run
