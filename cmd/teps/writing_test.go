@@ -65,6 +65,7 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 			script = parts[0].shell + script
 		}
 		script = regexp.MustCompile(`(?m)^teps conform .*`).ReplaceAllString(script, "$0 "+strings.Join(someCases(), " "))
+		script = strings.ReplaceAll(script, "go install", `PWD="$(pwd -P)" go install`) // compiled already by this path
 		script = regexp.MustCompile(`(?m)^teps run .*`).ReplaceAllString(script, "$0 --roots 8")
 		cmd := exec.Command("sh", "-euc", script)
 		cmd.Dir = work
