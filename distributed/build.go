@@ -30,16 +30,14 @@ type builder struct {
 	team       *team.Team
 	memory     *memory.Arena
 	world      comm.Group
-	column     comm.Group    // ranks of the same grid column, by row
-	row        comm.Group    // ranks of the same grid row, by column
-	in         plugins.Input // this rank's slice of the tuples and weights
-	buckets    int           // that each rank's row slots are divided into
-	shift      int           // the bucket of a slot is slot>>shift
-	slotBits   int           // of the largest slot
-	entryWords int           // of an entry
-	entries    [][]uint32    // of this part, from each rank: see route
-	rowPlaces  [][]uint32    // the ranked vertices of each block of rows, and of columns
-	places     [][]uint32
+	column     comm.Group     // ranks of the same grid column, by row
+	row        comm.Group     // ranks of the same grid row, by column
+	in         plugins.Input  // this rank's slice of the tuples and weights
+	buckets    int            // that each rank's row slots are divided into
+	shift      int            // the bucket of a slot is slot>>shift
+	slotBits   int            // of the largest slot
+	entryWords int            // of an entry
+	entries    [][]uint32     // of this part, from each rank: see route
 	count      []uint32       // [row place] entries
 	rowOf      []uint32       // [row place] its row
 	indexOf    []uint32       // [column place] its list index
@@ -248,7 +246,7 @@ func (b *builder) route() error {
 
 // eachBucket calls do for the entries of every bucket from every rank, until ctx ends. One worker gets all entries of a
 // row slot.
-func (b *builder) eachBucket(do func(worker int, bucket entryBucket)) {
+func (b *builder) eachBucket(do func(worker, bucket int, entries []uint32)) {
 	begin := make([][]uint32, len(b.entries)) // [rank][bucket] where the bucket begins in the message
 	for k, message := range b.entries {
 		at := uint32(b.buckets)
@@ -257,16 +255,13 @@ func (b *builder) eachBucket(do func(worker int, bucket entryBucket)) {
 			at += words
 		}
 	}
-	perBlock := b.buckets / b.grid.C
 	b.team.Pieces(b.buckets, 1, func(worker, from, to int) {
-		for k := from; k < to; k++ {
-			bucket := entryBucket{builder: b, block: k / perBlock, first: uint32(k%perBlock) << b.shift}
-			for rank, message := range b.entries {
+		for bucket := from; bucket < to; bucket++ {
+			for k, message := range b.entries {
 				if b.ctx.Err() != nil {
 					return
 				}
-				bucket.entries = message[begin[rank][k]:][:message[k]]
-				do(worker, bucket)
+				do(worker, bucket, message[begin[k][bucket]:][:message[bucket]])
 			}
 		}
 	})

@@ -91,9 +91,9 @@ func (b *builder) firstHubs(number []uint32) []uint32 {
 	index, own := b.listIndexes(number), b.hubsPerRank()
 	none := uint32(own * b.grid.Ranks())
 	first := slices.Repeat([]uint32{none}, len(b.count))
-	b.eachBucket(func(_ int, bucket entryBucket) {
-		for k := 0; k < len(bucket.entries); k += b.entryWords {
-			row, column := bucket.ends(k)
+	b.eachBucket(func(_, _ int, entries []uint32) {
+		for k := 0; k < len(entries); k += b.entryWords {
+			row, column := entries[k], entries[k+1]
 			if list := index[column]; int(list) < own*b.grid.R {
 				rank := b.grid.Rank(int(list>>5)%b.grid.R, b.j)
 				hub := uint32(b.hubAt(rank, int(list>>5)/b.grid.R)) | list&31

@@ -69,12 +69,12 @@ func (b *builder) listRows(counts []uint32) error {
 	if err := b.memory.Err(); err != nil {
 		return err
 	}
-	b.eachBucket(func(worker int, bucket entryBucket) {
+	b.eachBucket(func(worker, _ int, entries []uint32) {
 		var translated [entriesBatch]uint64
-		for bucket.entries = range slices.Chunk(bucket.entries, b.entryWords*entriesBatch) {
-			n := len(bucket.entries) / b.entryWords
+		for entries := range slices.Chunk(entries, b.entryWords*entriesBatch) {
+			n := len(entries) / b.entryWords
 			for k := range n {
-				row, column := bucket.ends(b.entryWords * k)
+				row, column := entries[b.entryWords*k], entries[b.entryWords*k+1]
 				translated[k&(entriesBatch-1)] = uint64(b.rowOf[row])<<32 | uint64(b.indexOf[column])
 			}
 			matrix.Writer(worker).Put(translated[:n])
@@ -82,7 +82,7 @@ func (b *builder) listRows(counts []uint32) error {
 	})
 	b.count, b.rowOf, b.indexOf = nil, nil, nil
 	if !b.in.ShortestPaths {
-		b.entries, b.rowPlaces, b.places = nil, nil, nil
+		b.entries = nil
 	}
 	b.up.at, b.up.targets = matrix.Lists(b.stopped)
 	return b.ctx.Err()

@@ -52,35 +52,21 @@ func (p *Part) local(slot uint32) (v uint32, ok bool) {
 	return p.number[p.present.place(slot)], true
 }
 
-// entryBucket is entries whose row slots are in a range of one block of rows.
-type entryBucket struct {
-	*builder
-	block   int
-	first   uint32 // slot
-	entries []uint32
-}
-
-// row returns the row slot of the entry that begins at word k.
-func (b *entryBucket) row(k int) uint32 {
-	return b.first | b.entries[k]&uint32(uint64(1)<<b.shift-1)
-}
-
-// ends returns the row and the column of the entry that begins at word k, as places: block*width + place.
-func (b *entryBucket) ends(k int) (row, column uint32) {
-	slot := (uint64(b.entries[k]) | uint64(b.entries[k+1])<<32) >> b.shift
-	block := slot >> b.slotBits
-	return uint32(b.block*b.width) + ranked(b.rowPlaces[b.block]).place(b.row(k)),
-		uint32(block)*uint32(b.width) + ranked(b.places[block]).place(uint32(slot&(1<<b.slotBits-1)))
-}
-
-// findPlaces sets the width of blocks, present, and the entries of each row.
+// findPlaces sets the width of blocks, present, and the entries of each row. The two words of an entry become its row
+// and its column, each as block*width + place.
 func (b *builder) findPlaces() error {
 	words := int(b.Partition.Share+31) / 32
 	marked := make(bitmap, b.grid.C*words)
-	b.eachBucket(func(_ int, bucket entryBucket) { // slots of a bucket have words of their own
-		rows := marked[bucket.block*words:][:words]
-		for k := 0; k < len(bucket.entries); k += b.entryWords {
-			rows.add(bucket.row(k))
+	// The block of a bucket and its first slot, to which an entry adds its lowest bits.
+	perBlock, inBucket := b.buckets/b.grid.C, uint32(1)<<b.shift-1
+	rowsOf := func(bucket int) (block int, first uint32) {
+		return bucket / perBlock, uint32(bucket%perBlock) << b.shift
+	}
+	b.eachBucket(func(_, bucket int, entries []uint32) { // slots of a bucket have words of their own
+		block, first := rowsOf(bucket)
+		rows := marked[block*words:][:words]
+		for k := 0; k < len(entries); k += b.entryWords {
+			rows.add(first | entries[k]&inBucket)
 		}
 	})
 	own := bitmap(b.combine(marked, func(a, b uint32) uint32 { return a | b }))
@@ -96,13 +82,18 @@ func (b *builder) findPlaces() error {
 		return fmt.Errorf("kernel 3 takes fewer than %d vertices with edges, and there are up to %d; use a smaller graph: %w",
 			int64(maxUint32), widest*int64(b.world.Size()), plugins.ErrTuples)
 	}
-	// In separate groups, because they are needed for longer than until the next exchange.
-	b.rowPlaces = comm.Allgather(b.row.Split(0, b.j), b.present)
-	b.places = comm.Allgather(b.column.Split(0, b.i), b.present)
+	// In separate groups, because both are needed after the second exchange.
+	rowPlaces := comm.Allgather(b.row.Split(0, b.j), b.present)
+	columnPlaces := comm.Allgather(b.column.Split(0, b.i), b.present)
 	b.count = make([]uint32, b.rows)
-	b.eachBucket(func(_ int, bucket entryBucket) {
-		for k := 0; k < len(bucket.entries); k += b.entryWords {
-			row, _ := bucket.ends(k)
+	b.eachBucket(func(_, bucket int, entries []uint32) {
+		block, first := rowsOf(bucket)
+		places, begin := ranked(rowPlaces[block]), uint32(block*b.width)
+		for k := 0; k < len(entries); k += b.entryWords {
+			slot := (uint64(entries[k]) | uint64(entries[k+1])<<32) >> b.shift
+			row, block := begin+places.place(first|entries[k]&inBucket), uint32(slot>>b.slotBits)
+			entries[k], entries[k+1] = row,
+				block*uint32(b.width)+ranked(columnPlaces[block]).place(uint32(slot&(1<<b.slotBits-1)))
 			b.count[row]++
 		}
 	})

@@ -147,7 +147,7 @@ func (b *weigher) makeLists() error {
 			return err
 		}
 	}
-	b.entries, b.rowPlaces, b.places = nil, nil, nil
+	b.entries = nil
 	b.makeRelays()
 	b.sort(&b.up, func(row int, column uint32, w float32) float32 {
 		r := &b.relays[column]
@@ -190,9 +190,9 @@ func (b *weigher) numberOf(rank, v int) uint32 { return uint32(rank*b.width + v)
 // group makes lists that are not sorted. ends returns the row and the column of an entry.
 func (b *weigher) group(rows, columns int, ends func(row, column uint32) (uint32, uint32)) (w weighted, err error) {
 	counts := make([]uint32, rows)
-	b.eachBucket(func(_ int, bucket entryBucket) {
-		for k := 0; k < len(bucket.entries); k += b.entryWords {
-			row, _ := ends(bucket.ends(k))
+	b.eachBucket(func(_, _ int, entries []uint32) {
+		for k := 0; k < len(entries); k += b.entryWords {
+			row, _ := ends(entries[k], entries[k+1])
 			atomic.AddUint32(&counts[row], 1)
 		}
 	})
@@ -205,14 +205,15 @@ func (b *weigher) group(rows, columns int, ends func(row, column uint32) (uint32
 	if err := b.memory.Err(); err != nil {
 		return w, err
 	}
-	b.eachBucket(func(worker int, bucket entryBucket) {
+	b.eachBucket(func(worker, _ int, entries []uint32) {
 		var rows [entriesBatch]uint32
 		var wide [entriesBatch]uint64
-		for bucket.entries = range slices.Chunk(bucket.entries, b.entryWords*entriesBatch) {
-			n := len(bucket.entries) / b.entryWords
+		for entries := range slices.Chunk(entries, b.entryWords*entriesBatch) {
+			n := len(entries) / b.entryWords
 			for k := range n {
-				row, column := ends(bucket.ends(b.entryWords * k))
-				rows[k], wide[k] = row, uint64(bucket.entries[b.entryWords*k+2])<<32|uint64(column)
+				entry := entries[b.entryWords*k:][:b.entryWords]
+				row, column := ends(entry[0], entry[1])
+				rows[k], wide[k] = row, uint64(entry[2])<<32|uint64(column)
 			}
 			matrix.Writer(worker).PutWide(rows[:n], wide[:n])
 		}

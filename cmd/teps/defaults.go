@@ -14,10 +14,11 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one,
-// which four ranks choose for all but the largest graphs.
+// defaultEngines are the engines of `teps run` without --engine: cpu, and distributed in two dimensions and in one.
 func defaultEngines() []string {
-	return []string{"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed"}
+	return []string{
+		"cpu", "distributed-2d=distributed:partition=2d", "distributed-1d-dest=distributed:partition=1d-dest",
+	}
 }
 
 // defaults are the engines of a run without --engine: those of defaultEngines, cuda if it is next to teps and can run
