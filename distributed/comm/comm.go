@@ -15,8 +15,8 @@ import (
 // Group is a rank's end of a group of ranks, which all make the same calls in the same order.
 //
 // A message is a slice of 32-bit words; an empty one is not sent. A rank may change a message that it has sent only
-// after a later call in which the whole group took part. A received message is valid until then and is read-only. Calls
-// return what the rank has sent.
+// after a later call in which the whole group took part. A received message is valid until then; its receiver may
+// change it if it was sent to no other rank. Calls return what the rank has sent.
 type Group interface {
 	// Rank returns the caller's rank in the group, Size the number of ranks.
 	Rank() int

@@ -35,27 +35,27 @@ func shareMemory[T any](system string, n int) (memory []T, at address, file *os.
 	}
 	var element T
 	if file.Truncate(int64(n)*int64(unsafe.Sizeof(element))) == nil {
-		memory = mapMemory[T](fd, n, unix.PROT_READ|unix.PROT_WRITE)
+		memory = mapMemory[T](fd, n)
 	}
 	return memory, address{system, path}, file
 }
 
-// openMemory maps memory of another process for reading, or returns nil if it is on another host or refused.
+// openMemory maps memory of another process, or returns nil if it is on another host or refused.
 func openMemory[T any](system string, at address, n int) []T {
 	if at.System != system {
 		return nil
 	}
-	fd, err := unix.Open(at.Path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(at.Path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}
 	defer unix.Close(fd)
-	return mapMemory[T](fd, n, unix.PROT_READ)
+	return mapMemory[T](fd, n)
 }
 
-func mapMemory[T any](fd, n, protection int) []T {
+func mapMemory[T any](fd, n int) []T {
 	var element T
-	mapping, err := unix.Mmap(fd, 0, n*int(unsafe.Sizeof(element)), protection, unix.MAP_SHARED)
+	mapping, err := unix.Mmap(fd, 0, n*int(unsafe.Sizeof(element)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil
 	}
