@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,21 +12,6 @@ import (
 	"github.com/tepsbench/teps/internal/mpi"
 	"github.com/tepsbench/teps/plugins"
 )
-
-// kernels is what plugins.New makes.
-type kernels interface {
-	plugins.Engine
-	plugins.Repeater
-	plugins.PathFinder
-}
-
-// engine ends MPI with the engine.
-type engine struct {
-	kernels
-	process *process
-}
-
-func (e engine) Close() error { return errors.Join(e.kernels.Close(), e.process.end()) }
 
 // process is this process of the engine, perhaps one of several under MPI.
 type process struct {

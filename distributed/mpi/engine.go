@@ -27,23 +27,8 @@ import (
 // New returns the engine. A process that a launcher has started begins MPI when it is first described.
 func New() plugins.Engine {
 	p := &process{processors: runtime.GOMAXPROCS(0)}
-	return engine{plugins.New(p.describe, p.build).(kernels), p}
+	return plugins.NewEnding(p.describe, p.build, p.end)
 }
-
-// kernels is what plugins.New makes.
-type kernels interface {
-	plugins.Engine
-	plugins.Repeater
-	plugins.PathFinder
-}
-
-// engine ends MPI with the engine: a launcher kills the other processes of a job in which one does not.
-type engine struct {
-	kernels
-	process *process
-}
-
-func (e engine) Close() error { return errors.Join(e.kernels.Close(), e.process.end()) }
 
 // process is this process of the engine.
 type process struct {
@@ -82,7 +67,7 @@ func (p *process) start() error {
 	return p.err
 }
 
-// end waits for the other processes.
+// end waits for the other processes. A launcher kills those of a job in which one does not end MPI.
 func (p *process) end() error {
 	if p.world == nil {
 		return nil

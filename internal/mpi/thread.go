@@ -15,8 +15,8 @@ type Thread struct {
 	Place int   // of this process among those of its host
 	Here  int   // number of processes on this host
 
-	library *Library
-	calls   chan func()
+	loaded *Library
+	calls  chan func()
 }
 
 // Begin starts MPI in this process, which a launcher has started as one of a number of processes, and waits for the
@@ -44,8 +44,8 @@ func Begin(processes int) (t *Thread, err error) {
 }
 
 func (t *Thread) begin(processes int) (err error) {
-	if t.library, err = Open(); err == nil {
-		t.World, err = t.library.Init(processes)
+	if t.loaded, err = Open(); err == nil {
+		t.World, err = t.loaded.Init(processes)
 	}
 	if err == nil {
 		t.Place, t.Here, err = t.World.OnHost()
@@ -68,6 +68,6 @@ func (t *Thread) Do(call func()) {
 
 // End ends MPI. All processes call it.
 func (t *Thread) End() (err error) {
-	t.Do(func() { err = t.library.Finalize() })
+	t.Do(func() { err = t.loaded.Finalize() })
 	return err
 }
