@@ -96,6 +96,12 @@ func (r *Record) addLast(l *Level) {
 	}
 }
 
+// recorder is the record of a search that is under way.
+type recorder struct {
+	record Record
+	watch  stopwatch
+}
+
 // stopwatch assigns the time between its laps to phases.
 type stopwatch struct{ started, last time.Time }
 

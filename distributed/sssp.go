@@ -72,37 +72,30 @@ func distanceOf(state uint64) uint32 { return uint32(state>>distanceBit0) &^ fin
 // paths is kernel 3 on one rank.
 type paths struct {
 	*Rank
-	classes
-	up      weighted            // of rows
-	down    weighted            // of columns; up in one dimension, where they are own rows
-	core    weighted            // entries of down that can lie on a shortest path between hubs
-	heads   []head              // [Row]
-	listed  []uint32            // rows that have entries here, and own ones, by class
-	starts  [numClasses + 1]int // of each class in listed
-	sizes   [numClasses]int64   // of each class, over all ranks
-	relays  []relay             // [Column]
-	isHub   bitmap              // [Column]
-	state   []uint64            // [width+1] of each Local, and of isolated labels
-	pushed  []uint32            // [Local] the distance that the vertex has pushed
-	known   []uint32            // [Column]
-	rows    []uint32            // [Row] distances, as in known; a part of known in one dimension
-	targets []uint32            // distances of the neighbors in down: rows or, in one dimension, known
+	pathGraph
+	distances
 	pathPeers
 	workers []pathWorker
 	task    pathStep
 	ctx     context.Context
 	result  pathOutput
-	reach   float32
-	safe    float32 // vertices nearer than that can push over the core
-	farther float32 // width of rounds that push whole lists: 8 times the mean weight by the mean degree
-	level   Level   // this round
-	count   int64   // own part of its frontier
+	level   Level // this round
+	count   int64 // own part of its frontier
 	ballot
 	hub   uint32   // least distance of a hub
 	queue []uint32 // own vertices whose distance has fallen, some more than once
 	block frontierBlock
 	pushing
 	pulling
+}
+
+// distances are those of a search, as far as this rank knows them.
+type distances struct {
+	state   []uint64 // [width+1] of each Local, and of isolated labels
+	pushed  []uint32 // [Local] the distance that the vertex has pushed
+	known   []uint32 // [Column]
+	rows    []uint32 // [Row] distances, as in known; a part of known in one dimension
+	targets []uint32 // distances of the neighbors in down: rows or, in one dimension, known
 }
 
 // pathPeers are groups of ranks, and where this rank is in them.
@@ -143,7 +136,7 @@ const offerWords = 3
 
 // makePaths allocates kernel 3 of a rank, and finds the reach of the hubs.
 func (b *weigher) makePaths(s *Rank) error {
-	p := &paths{Rank: s, classes: b.classes, up: b.up, down: b.down, heads: b.heads, relays: b.relays, isHub: b.isHub}
+	p := &paths{Rank: s, pathGraph: b.pathGraph}
 	p.workers = make([]pathWorker, b.team.Size())
 	p.ownColumn, p.ownRow = b.i*b.width, b.j*b.width
 	p.state = memory.Allocate[uint64](b.memory, "states", b.width+1)

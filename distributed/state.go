@@ -24,19 +24,12 @@ type Rank struct {
 		topDownStep(*Level)
 		bottomUpStep(*Level)
 	}
-	rule    graph.Switch
 	memory  *memory.Arena
 	step    step
-	total   int64 // adjacency entries of all ranks
-	average int64 // degree of the own vertices that are not hubs
-	hasHubs bool  // a vertex has a degree above fewEdges
 	workers []worker
-
-	inColumn *peers // ranks that get this rank's frontier: its grid column; in 1D all
-	inRow    *peers // ranks that own this rank's rows: its grid row; in 1D all
-	self     int    // own block among the rows
-	firstRow int    // of the part, among the rows of the state: 0; in 1D that of the own block
-	form     Form
+	rule
+	neighborhood
+	form Form
 	packer
 
 	visited bitmap // [row blocks]
@@ -48,8 +41,23 @@ type Rank struct {
 	asked  []uint32 // vertices whose predecessors another rank has
 	output *parents.Output
 	paths  *paths // kernel 3; nil: kernel 1 was not asked for it
-	record Record
-	watch  stopwatch
+	recorder
+}
+
+// rule chooses the direction of a level.
+type rule struct {
+	graph.Switch
+	total   int64 // adjacency entries of all ranks
+	average int64 // degree of the own vertices that are not hubs
+	hasHubs bool  // a vertex has a degree above fewEdges
+}
+
+// neighborhood is the rank's place among those it exchanges with.
+type neighborhood struct {
+	inColumn *peers // ranks that get this rank's frontier: its grid column; in 1D all
+	inRow    *peers // ranks that own this rank's rows: its grid row; in 1D all
+	self     int    // own block among the rows
+	firstRow int    // of the part, among the rows of the state: 0; in 1D that of the own block
 }
 
 // frontiers are the rank's own frontier and the received ones.
@@ -78,7 +86,7 @@ type discoveries struct {
 func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	p, m := b.Part, b.memory
 	s := &Rank{
-		Part: p, world: world, rule: b.Rule, form: b.Form, memory: m, workers: make([]worker, b.team.Size()),
+		Part: p, world: world, rule: rule{Switch: b.Rule}, form: b.Form, memory: m, workers: make([]worker, b.team.Size()),
 		packer: packer{team: b.team, members: make([]int, b.team.Size())}, scan: scan{blocks: make([]block, 0, p.grid.R)},
 	}
 	words := p.width / 32

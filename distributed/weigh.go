@@ -44,6 +44,24 @@ func splitEntry(entry uint64) (neighbor uint32, weight float32) {
 	return uint32(entry), math.Float32frombits(uint32(entry >> 32))
 }
 
+// pathGraph is what kernel 1 makes for kernel 3 on one rank.
+type pathGraph struct {
+	classes
+	up     weighted            // of rows
+	down   weighted            // of columns; up in one dimension, where they are own rows
+	core   weighted            // entries of down that can lie on a shortest path between hubs
+	heads  []head              // [Row]
+	isHub  bitmap              // [Column]
+	relays []relay             // [Column]
+	listed []uint32            // rows that have entries here, and own ones, by class
+	starts [numClasses + 1]int // of each class in listed
+	sizes  [numClasses]int64   // of each class, over all ranks
+
+	reach   float32 // hubs nearer to the nearest one than that are pushed to
+	safe    float32 // vertices nearer than that can push over the core
+	farther float32 // width of rounds that push whole lists: 8 times the mean weight by the mean degree
+}
+
 // classes are the numbers of vertices in kernel 3. Hubs come first, by descending degree, then classes of falling
 // degree, and last leaves, vertices with a single tuple. In a class they are in the order of their slots.
 type classes struct {
@@ -106,11 +124,7 @@ func (b *weigher) classify() {
 // weigher is the part of kernel 1 that kernel 3 needs.
 type weigher struct {
 	*builder
-	classes
-	up, down weighted
-	heads    []head
-	isHub    bitmap  // [Column]
-	relays   []relay // [Column]
+	pathGraph
 }
 
 // makeLists makes the lists of rows and, in two dimensions, those of columns, from the entries of this part.
