@@ -156,9 +156,7 @@ type Part struct {
 	label    parents.Labels // [Column] Unreached where a block has no vertex
 	template parents.Labels // [slot] the hub of the vertex's group, or its first column; Unreached if the part has none
 
-	groups  []uint32 // [row blocks][hubs+1] groupsOf; none in two dimensions with too many ranks (groups.go)
-	grouped bitmap   // [Row] rows whose first column is the hub of their group
-	remote  bitmap   // [Row] own rows whose group has a hub in another grid column: their first column is not the template
+	groupMarks
 
 	// The adjacency lists have no duplicates. In one dimension those of rows serve both directions: down is up.
 	up    lists                  // for each row, the columns of its entries, by ascending list index
@@ -166,9 +164,20 @@ type Part struct {
 	entry [numColumns][]uint32   // [Row] the first Columns of each list of up; meaningless where it is shorter
 	more  [numColumns + 1]bitmap // [Row] more[k] are the rows with more than k entries
 
-	// For a rank of several workers, the lists of hubs that top-down levels scan are cut where ranges of rows begin,
-	// which have about as many entries each.
-	segmented uint32 // lists 0..segmented-1 are cut; 0 if there is one worker
+	segmentation
+}
+
+// groupMarks are the groups of rows by the hub that is their first column (groups.go).
+type groupMarks struct {
+	groups  []uint32 // [row blocks][hubs+1] groupsOf; none in two dimensions with too many ranks
+	grouped bitmap   // [Row] rows whose first column is the hub of their group
+	remote  bitmap   // [Row] own rows whose group has a hub in another grid column: their first column is not the template
+}
+
+// segmentation cuts the lists of hubs that top-down levels scan where ranges of rows begin, which have about as many
+// entries each. A rank of one worker has none.
+type segmentation struct {
+	segmented uint32 // lists 0..segmented-1 are cut
 	ranges    int
 	segments  []uint32 // [list*(ranges+1)+k] entries before range k
 }

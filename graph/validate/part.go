@@ -34,34 +34,43 @@ type Part struct {
 	scanners   []scanner
 	failed     error
 
-	pairs      []pair   // the slice, as numbers
-	keys       []uint8  // of each tuple
-	joined     []uint64 // bitmap of the slots that a tuple of any part joins to another vertex
+	pairs  []pair   // the slice, as numbers
+	keys   []uint8  // of each tuple
+	joined []uint64 // bitmap of the slots that a tuple of any part joins to another vertex
+	ghostSubscriptions
+	weights []float32 // of the slice; nil: none
+
+	words    []uint16  // of each number
+	wide     []int32   // of each number: its level, if the tree is too deep for words
+	deep     bool      // it is
+	distance []float32 // of each number, in kernel 3
+	levels   []int32   // of each slot
+	pending  []uint64  // bitmap of the slots whose tree edge was not among the tuples so far
+	parentSubscriptions
+	queue  []uint32 // slots with a level, in the order of levels
+	queued atomic.Int64
+	out    []byte // messages
+
+	grain, roundTuples, roundWords int64 // items for a thread; tuples, and words for all parts, between two exchanges
+}
+
+// ghostSubscriptions are the vertices whose words parts send each other in every search.
+type ghostSubscriptions struct {
 	ghosts     []uint32 // the slot of each ghost
 	ghostAt    []int    // [owner] its first ghost
 	published  []uint32 // slots of the ghosts of other parts, by part
 	publishAt  []int    // [part]
 	maxPublish int64    // ghosts of one part at one owner, maximum
+}
 
-	words     []uint16 // of each number
-	wide      []int32  // of each number: its level, if the tree is too deep for words
-	deep      bool     // it is
-	levels    []int32  // of each slot
-	pending   []uint64 // bitmap of the slots whose tree edge was not among the tuples so far
+// parentSubscriptions are the parents whose levels the parts of their children wait for in one search.
+type parentSubscriptions struct {
 	children  []uint32 // a slot with the parent of each subscription
 	siblings  []uint32 // of each slot, the next one of the subscription, or itself
 	childAt   []int    // [owner] the first subscription
 	waits     []uint32 // the subscriptions of all parts, by slot of the parent
 	waitStart []uint32 // [slot]
 	waitAt    []int    // [part] the number of its first subscription
-	queue     []uint32 // slots with a level, in the order of levels
-	queued    atomic.Int64
-	out       []byte // messages
-
-	weights  []float32 // of the slice; nil: none
-	distance []float32 // of each number, in kernel 3
-
-	grain, roundTuples, roundWords int64 // items for a thread; tuples, and words for all parts, between two exchanges
 }
 
 // NewPart returns the part for the tuples first, first+1, ... of the list, which it does not keep. The graph has the
