@@ -156,7 +156,8 @@ func TestPartsFindTheNumberOfVertices(t *testing.T) {
 
 func TestNumbersOfLargeLabels(t *testing.T) {
 	const slot, parts = 1<<32 - 7, 1000
-	p := &Part{rank: 3, size: parts, labels: 100, ghosts: []uint32{5, slot}, ghostAt: make([]int, parts+1)}
+	p := &Part{rank: 3, size: parts, labels: 100}
+	p.ghosts, p.ghostAt = []uint32{5, slot}, make([]int, parts+1)
 	for owner := 998; owner <= parts; owner++ {
 		p.ghostAt[owner] = owner - 998 // one of part 998, one of part 999
 	}
