@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/lookup"
 )
 
 // Rules of kernel 3, single-source shortest paths. Rules 3 and 4 make each distance at most the right one, because they
@@ -37,9 +39,9 @@ func (r Rule) ofKernel3() string {
 // SetWeights gives the validator the weights of its list of tuples, for ShortestPaths. It keeps them. The error names
 // the first one that is not from 0 to graph.MaxWeight.
 func (v *Validator) SetWeights(weights []float32) error {
-	if v.source != nil || len(weights) != len(v.edges) {
-		return fmt.Errorf("validating shortest paths with %d weights of %d tuples in memory: want as many",
-			len(weights), len(v.edges))
+	if v.source != nil || v.parent32 == nil || len(weights) != len(v.edges) {
+		return fmt.Errorf("validating shortest paths with %d weights of %d tuples in memory, and %d vertices: want as many "+
+			"weights as tuples, and 2^32 vertices at most", len(weights), len(v.edges), v.vertices)
 	}
 	err := checkWeights(weights, len(v.scanners), v.tupleGrain, 0)
 	if err == nil {
@@ -164,46 +166,56 @@ func fits(d float32, root, reached bool) bool {
 // the right weight.
 func (p *paths) scan(ctx context.Context) error {
 	return p.overTuples(ctx, p.explainWeighted, func(scan *scanner, edges []graph.Edge, first int64, broken *breaches) {
-		p.scanPart(scan, edges, p.weights[first:], first, broken)
+		for good := true; good && len(edges) > 0; first += pathTuples {
+			block := edges[:min(pathTuples, len(edges))]
+			edges = edges[len(block):]
+			good = p.scanBlock(scan, block, p.weights[first:][:len(block)], first, broken)
+		}
 	})
 }
 
-// scanPart checks tuples from number first on, and adds breaches to broken. Nearly all tuples join different vertices
-// and are on no shortest path, so one branch, which is well predicted, lets the cache misses of many tuples overlap.
-func (p *paths) scanPart(scan *scanner, edges []graph.Edge, weights []float32, first int64, broken *breaches) {
-	distance := p.distance
-	for i, w := range weights[:len(edges)] {
-		a, b := edges[i].Ends()
-		if uint64(a) >= uint64(len(distance)) || uint64(b) >= uint64(len(distance)) {
-			broken.changed.put(first + int64(i))
-			return
-		}
-		dA, dB := distance[a], distance[b]
-		if a != b && dA+w > dB && dB+w > dA {
-			continue
-		}
-		switch {
-		case !p.isReached(a) && !p.isReached(b):
-			scan.missed++
-		case !p.isReached(a) || !p.isReached(b):
-			broken.unspanned.put(first + int64(i))
-		case dA+w < dB || dB+w < dA:
-			broken.far.put(first + int64(i))
-			return
-		case a == b:
-			scan.selfLoops++
-		default: // one way is exactly as short
-			if dA+w == dB && p.parent[b] == a {
-				clearBit(p.pending, uint64(b))
-			}
-			if dB+w == dA && p.parent[a] == b {
-				clearBit(p.pending, uint64(a))
+// scanBlock checks at most pathTuples tuples from number first on, and adds breaches to broken. It returns false after
+// one of rule 3. Nearly all tuples join different vertices and are on no shortest path, so the first loop is without a
+// branch that depends on them (package lookup), and the cache misses of many overlap.
+func (p *paths) scanBlock(scan *scanner, block []graph.Edge, weights []float32, first int64, broken *breaches) bool {
+	if scan.nHits+2*len(block) > len(scan.hits) {
+		scan.markTreeEdges(p.parent32, p.pending)
+	}
+	if !lookup.Tight(block, weights, p.distance, scan.tight[:]) {
+		broken.changed.put(first)
+		return false
+	}
+	unreached := graph.Infinity()
+	for k, word := range scan.tight[:(len(block)+63)/64] {
+		for ; word != 0; word &= word - 1 {
+			i := 64*k + bits.TrailingZeros64(word)
+			u, v, _ := block[i].Ends32()
+			dU, dV, w := p.distance[u], p.distance[v], weights[i]
+			switch {
+			case dU == unreached && dV == unreached:
+				scan.missed++
+			case u == v:
+				scan.selfLoops++
+			case dU == unreached || dV == unreached:
+				broken.unspanned.put(first + int64(i))
+			case dU+w < dV || dV+w < dU:
+				broken.far.put(first + int64(i))
+				return false
+			default: // one way is exactly as short, or both
+				scan.hits[scan.nHits] = uint64(v)<<32 | uint64(u)
+				scan.nHits += equal(dU+w, dV)
+				scan.hits[scan.nHits] = uint64(u)<<32 | uint64(v)
+				scan.nHits += equal(dV+w, dU)
 			}
 		}
 	}
+	return true
 }
 
-func (p *paths) isReached(v graph.Vertex) bool { return p.parent[v] != graph.Unreached }
+// equal is 1 if two distances are equal, else 0.
+func equal(a, b float32) int {
+	return int((uint64(math.Float32bits(a)^math.Float32bits(b)) - 1) >> 63)
+}
 
 // explainWeighted describes a breach of rule 3 or 4, or returns nil.
 func (p *paths) explainWeighted(b *breaches) error {

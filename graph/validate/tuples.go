@@ -26,6 +26,7 @@ import (
 
 const (
 	blockTuples = 256
+	pathTuples  = 1024 // of a block of kernel 3
 	poolHits    = 4096 // tuples to collect before their parents are looked up
 
 	levelBias    = 2 // 0 is unreached, and no reached vertex may be one level from it
@@ -57,6 +58,7 @@ type scanner struct {
 	// zero where u may be the child of v; wordsV is the same for v.
 	wordsU, wordsV [2 * blockTuples]byte
 	groups         [blockTuples / 4]group
+	tight          [pathTuples / 64]uint64 // in kernel 3, tuples that may lie on a shortest path
 
 	// Tuples that may be tree edges: the possible child in the high half, the possible parent in the low half. This is
 	// the last field because its end is hardly ever written, and the next thread's scanner begins in that cache line.

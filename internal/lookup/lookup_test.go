@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/graph"
 )
 
 func TestEntriesOfAWordAreLookedUp(t *testing.T) {
@@ -34,6 +36,26 @@ func TestEntriesOfAWordAreLookedUp(t *testing.T) {
 		}
 		if got := each32(halves, entry, uint32(which)); got != uint32(want) {
 			t.Fatalf("each32 is %x, want %x", got, uint32(want))
+		}
+	})
+}
+
+func TestTightTuplesAreFound(t *testing.T) {
+	few := rapid.SampledFrom([]float32{0, 0.25, 0.5, 1, 0x1p-27, 1e-42, graph.Infinity(), graph.UnwrittenDistance()})
+	rapid.Check(t, func(t *rapid.T) {
+		distance := rapid.SliceOfN(few, 1, 20).Draw(t, "distances")
+		label := rapid.Int64Range(0, int64(len(distance)-1))
+		if rapid.IntRange(0, 9).Draw(t, "bad") == 0 {
+			label = rapid.OneOf(label, rapid.Int64Range(int64(len(distance)), int64(graph.MaxVertex)))
+		}
+		tuples := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) graph.Edge {
+			return graph.MakeEdge(graph.Vertex(label.Draw(t, "u")), graph.Vertex(label.Draw(t, "v")))
+		}), 0, 150).Draw(t, "tuples")
+		weights := rapid.SliceOfN(few, len(tuples), len(tuples)).Draw(t, "weights")
+		var got, want [3]uint64
+		all, ok := Tight(tuples, weights, distance, got[:]), eachTight(tuples, weights, distance, want[:])
+		if all != ok || ok && got != want {
+			t.Fatalf("Tight: %v, %x, want %v, %x", all, got, ok, want)
 		}
 	})
 }
