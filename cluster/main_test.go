@@ -75,7 +75,8 @@ func (s *spread) Construct(ctx context.Context, in plugins.Input) (plugins.Const
 }
 
 // Search writes rank, size and first to parent, and then does what the root says.
-func (s *spread) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+func (s *spread) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	parent := out.Parent
 	parent[0], parent[1] = graph.Vertex(s.in.Place.Rank), graph.Vertex(s.in.Place.Size)
 	parent[2], parent[3] = graph.Vertex(s.in.First), graph.Vertex(launchedRank())
 	if int(root) == s.in.Place.Rank+1 {
@@ -144,7 +145,7 @@ func handlers(self *Self) []Handler {
 		}),
 		Handle("search", func(ctx context.Context, root graph.Vertex) ([][]graph.Vertex, error) {
 			for k, client := range engines {
-				if _, err := client.Search(ctx, root, parents[k]); err != nil {
+				if _, err := client.Search(ctx, root, plugins.Output{Parent: parents[k]}); err != nil {
 					return nil, err
 				}
 			}

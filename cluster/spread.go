@@ -54,7 +54,7 @@ func (l *lent[E]) divide(all []E, n int64, lend func(int64) ([]E, func() error, 
 	}
 	for k := range l.own {
 		size := (int64(len(all)) - int64(k) + n - 1) / n
-		if int64(len(l.own[k])) == size {
+		if l.own[k] != nil && int64(len(l.own[k])) == size {
 			continue
 		}
 		if l.release[k] != nil {
@@ -66,14 +66,6 @@ func (l *lent[E]) divide(all []E, n int64, lend func(int64) ([]E, func() error, 
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// of returns the array of a process, nil if there is none.
-func (l *lent[E]) of(k int) []E {
-	if k < len(l.own) {
-		return l.own[k]
 	}
 	return nil
 }
@@ -207,48 +199,43 @@ func (s *Spread) Construct(ctx context.Context, in plugins.Input) (plugins.Const
 	return plugins.CombineConstructions(built), nil
 }
 
-// ready checks a call, and makes memory for the results of each process. distance is nil in kernel 2.
-func (s *Spread) ready(roots []graph.Vertex, parent []graph.Vertex, distance []float32) error {
+// ready checks a call, and makes memory for the results of each process.
+func (s *Spread) ready(roots []graph.Vertex, out plugins.Output) error {
 	switch {
 	case s.closed:
 		return plugins.ErrClosed
 	case !s.built:
 		return plugins.ErrNotConstructed
-	case distance != nil && len(distance) != len(parent):
-		return fmt.Errorf("%d parents and %d distances; want as many: %w", len(parent), len(distance), plugins.ErrParent)
+	case out.Distance != nil && len(out.Distance) != len(out.Parent):
+		return fmt.Errorf("%d parents and %d distances; want as many: %w",
+			len(out.Parent), len(out.Distance), plugins.ErrParent)
 	}
 	for _, root := range roots {
-		if root < 0 || s.hosts == 1 && int64(root) >= int64(len(parent)) {
-			return fmt.Errorf("root %d of %d: %w", root, len(parent), plugins.ErrRoot)
+		if root < 0 || s.hosts == 1 && int64(root) >= int64(len(out.Parent)) {
+			return fmt.Errorf("root %d of %d: %w", root, len(out.Parent), plugins.ErrRoot)
 		}
 	}
 	n := int64(len(s.processes))
-	err := s.parents.divide(parent, n, s.Parents)
-	if err == nil && distance != nil {
-		err = s.distances.divide(distance, n, s.Distances)
+	err := s.parents.divide(out.Parent, n, s.Parents)
+	if err == nil && out.Distance != nil {
+		err = s.distances.divide(out.Distance, n, s.Distances)
 	}
 	return err
 }
 
+// of returns the arrays of a process for the results of a call.
+func (s *Spread) of(k int, out plugins.Output) (own plugins.Output) {
+	if own.Parent = s.parents.own[k]; out.Distance != nil {
+		own.Distance = s.distances.own[k]
+	}
+	return own
+}
+
 // Search implements plugins.Engine.
-func (s *Spread) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	return s.search(ctx, root, parent, nil, func(ctx context.Context, k int) (plugins.Traversal, error) {
-		return s.processes[k].Search(ctx, root, s.parents.of(k))
+func (s *Spread) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	reports, err := all(ctx, s, []graph.Vertex{root}, out, func(ctx context.Context, k int) (plugins.Traversal, error) {
+		return s.processes[k].Search(ctx, root, s.of(k, out))
 	})
-}
-
-// ShortestPaths implements plugins.PathFinder.
-func (s *Spread) ShortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	plugins.Traversal, error) {
-	return s.search(ctx, root, parent, distance, func(ctx context.Context, k int) (plugins.Traversal, error) {
-		return s.processes[k].ShortestPaths(ctx, root, s.parents.of(k), s.distances.of(k))
-	})
-}
-
-// search lets all processes make a call.
-func (s *Spread) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32,
-	call func(ctx context.Context, k int) (plugins.Traversal, error)) (plugins.Traversal, error) {
-	reports, err := all(ctx, s, []graph.Vertex{root}, parent, distance, call)
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
@@ -256,9 +243,9 @@ func (s *Spread) search(ctx context.Context, root graph.Vertex, parent []graph.V
 }
 
 // all makes a call of every process, and gathers the results.
-func all[Report any](ctx context.Context, s *Spread, roots, parent []graph.Vertex, distance []float32,
+func all[Report any](ctx context.Context, s *Spread, roots []graph.Vertex, out plugins.Output,
 	call func(ctx context.Context, k int) (Report, error)) (reports []Report, err error) {
-	if err := s.ready(roots, parent, distance); err != nil {
+	if err := s.ready(roots, out); err != nil {
 		return nil, err
 	}
 	reports = make([]Report, len(s.processes))
@@ -267,31 +254,17 @@ func all[Report any](ctx context.Context, s *Spread, roots, parent []graph.Verte
 		return err
 	})
 	if err == nil {
-		s.gather(parent, distance)
+		s.gather(out)
 	}
 	return reports, err
 }
 
 // Repeat implements plugins.Repeater.
-func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
 	searches int64, err error) {
-	return s.repeat(ctx, roots, parent, nil, func(ctx context.Context, k int) (int64, error) {
-		return s.processes[k].Repeat(ctx, roots, duration, s.parents.of(k))
+	done, err := all(ctx, s, roots, out, func(ctx context.Context, k int) (int64, error) {
+		return s.processes[k].Repeat(ctx, roots, duration, s.of(k, out))
 	})
-}
-
-// RepeatShortestPaths implements plugins.PathFinder.
-func (s *Spread) RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-	parent []graph.Vertex, distance []float32) (searches int64, err error) {
-	return s.repeat(ctx, roots, parent, distance, func(ctx context.Context, k int) (int64, error) {
-		return s.processes[k].RepeatShortestPaths(ctx, roots, duration, s.parents.of(k), s.distances.of(k))
-	})
-}
-
-// repeat lets all processes make a loop.
-func (s *Spread) repeat(ctx context.Context, roots, parent []graph.Vertex, distance []float32,
-	loop func(ctx context.Context, k int) (int64, error)) (searches int64, err error) {
-	done, err := all(ctx, s, roots, parent, distance, loop)
 	if err != nil {
 		return 0, err
 	}
@@ -307,12 +280,12 @@ func (s *Spread) repeat(ctx context.Context, roots, parent []graph.Vertex, dista
 func (s *Spread) Gathering() time.Duration { return s.gathering }
 
 // gather stops the processes, copies their results to those of the host, and overwrites them.
-func (s *Spread) gather(parent []graph.Vertex, distance []float32) {
+func (s *Spread) gather(out plugins.Output) {
 	start := time.Now()
 	s.Freeze()
-	s.parents.gather(parent, graph.Unwritten)
-	if distance != nil {
-		s.distances.gather(distance, graph.UnwrittenDistance())
+	s.parents.gather(out.Parent, graph.Unwritten)
+	if out.Distance != nil {
+		s.distances.gather(out.Distance, graph.UnwrittenDistance())
 	}
 	s.gathering = time.Since(start)
 }

@@ -143,7 +143,7 @@ func newSeries(name string, e plugins.Engine, before string) *series {
 // before have parked.
 func (s *series) pass(b *testing.B, d *disturber, roots []graph.Vertex, counts []int64) {
 	time.Sleep(20 * time.Millisecond)
-	if _, err := s.engine.Search(context.Background(), roots[0], d.parent); err != nil {
+	if _, err := s.engine.Search(context.Background(), roots[0], plugins.Output{Parent: d.parent}); err != nil {
 		b.Fatal(err)
 	}
 	d.last = roots[0]
@@ -151,7 +151,7 @@ func (s *series) pass(b *testing.B, d *disturber, roots []graph.Vertex, counts [
 	for i, root := range roots {
 		d.disturb(b, s.before)
 		before, start := usage(b), time.Now()
-		t, err := s.engine.Search(context.Background(), root, d.parent)
+		t, err := s.engine.Search(context.Background(), root, plugins.Output{Parent: d.parent})
 		call, after := time.Since(start), usage(b)
 		if err != nil {
 			b.Fatal(err)
@@ -234,7 +234,7 @@ func validateRoots(b *testing.B, e plugins.Engine, tuples []graph.Edge, vertices
 		for i := range parent {
 			parent[i] = graph.Unwritten
 		}
-		if _, err := e.Search(ctx, root, parent); err != nil {
+		if _, err := e.Search(ctx, root, plugins.Output{Parent: parent}); err != nil {
 			b.Fatal(err)
 		}
 		tree, err := v.Validate(ctx, root, parent)

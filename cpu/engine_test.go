@@ -75,7 +75,7 @@ func truthOf(t *testing.T, tuples []graph.Edge, vertices int64) *enginetest.Trut
 // check searches from root and compares parents and levels with the truth.
 func check(t *testing.T, e plugins.Engine, truth *enginetest.Truth, root graph.Vertex) {
 	t.Helper()
-	if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
+	if _, err := truth.Search(t.Context(), root, enginetest.Searches(e)); err != nil {
 		t.Fatalf("Search(%d): %v", root, err)
 	}
 }
@@ -188,7 +188,7 @@ func TestSearchWithTooManyLevelsReportsNone(t *testing.T) {
 		}
 		e := open(t, tuples, nil)
 		parent := make([]graph.Vertex, c.vertices)
-		found, err := e.Search(context.Background(), 0, parent)
+		found, err := e.Search(context.Background(), 0, plugins.Output{Parent: parent})
 		if err != nil {
 			t.Fatal(err)
 		}

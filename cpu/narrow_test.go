@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 	"pgregory.net/rapid"
 )
@@ -168,7 +169,7 @@ func TestLevelsAgreeWithTheOracle(t *testing.T) {
 			entries[k] += int64(len(distinct))
 		}
 		e := open(r, tuples, set)
-		found, err := e.Search(context.Background(), root, make([]graph.Vertex, vertices))
+		found, err := e.Search(context.Background(), root, plugins.Output{Parent: make([]graph.Vertex, vertices)})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -202,7 +203,7 @@ func TestTopDownStepsLookAtEveryEntry(t *testing.T) {
 		tuples, vertices := source(t, g.spec)
 		for _, set := range []map[string]string{{"direction": "topdown"}, {"direction": "topdown", "sequential": "0"}} {
 			e := open(t, tuples, set)
-			found, err := e.Search(context.Background(), 0, make([]graph.Vertex, vertices))
+			found, err := e.Search(context.Background(), 0, plugins.Output{Parent: make([]graph.Vertex, vertices)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,7 @@ func BenchmarkShortestPaths(b *testing.B) {
 		}
 		fmt.Println()
 		search := func(root graph.Vertex) (plugins.Traversal, error) {
-			return e.(plugins.PathFinder).ShortestPaths(ctx, root, parent, distance)
+			return e.Search(ctx, root, plugins.Output{Parent: parent, Distance: distance})
 		}
 		series = append(series, &pathSeries{name: name, search: search})
 	}

@@ -105,7 +105,7 @@ func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices i
 	for range 4 {
 		root := graph.Vertex(r.Int64N(vertices))
 		host.OverwritePaths(parent, distance)
-		if _, err := e.(plugins.PathFinder).ShortestPaths(t.Context(), root, parent, distance); err != nil {
+		if _, err := e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}); err != nil {
 			t.Fatal(err)
 		}
 		_, want, err := oracle.ShortestPaths(root)

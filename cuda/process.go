@@ -75,10 +75,10 @@ func (p *process) onThread(b plugins.Built, world group) plugins.Built {
 		})
 		return t, err
 	}
-	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
 		searches int64, err error) {
 		p.mpi.Do(func() {
-			searches, err = repeat(ctx, roots, duration, parent)
+			searches, err = repeat(ctx, roots, duration, out)
 			err = agree(world, err)
 		})
 		return searches, err

@@ -326,8 +326,8 @@ func (l *link) over(ctx context.Context, start time.Time, duration time.Duration
 }
 
 // repeat is Built.Repeat of several processes.
-func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-	parent []graph.Vertex) (searches int64, err error) {
+func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
+	searches int64, err error) {
 	err = s.ranks[0].device.Do(func() error {
 		if err := s.Wake(); err != nil {
 			return err
@@ -336,7 +336,7 @@ func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration 
 			if over, err := s.link.over(ctx, start, duration); err != nil {
 				return err
 			} else if over {
-				return s.Parents(ctx, parent)
+				return s.Parents(ctx, out.Parent)
 			}
 			if err := s.Traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
 				return err

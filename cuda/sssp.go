@@ -126,9 +126,13 @@ func setPaths(b *plugins.Built, s *pathSearch) {
 		})
 		return t, err
 	}
-	b.RepeatShortestPaths = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
-		distance []float32) (searches int64, err error) {
-		err = timed(ctx, parent, distance, func() (err error) {
+	repeat := b.Repeat // of kernel 2
+	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
+		searches int64, err error) {
+		if out.Distance == nil {
+			return repeat(ctx, roots, duration, out)
+		}
+		err = timed(ctx, out.Parent, out.Distance, func() (err error) {
 			searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
 			return err
 		})

@@ -66,12 +66,11 @@ func BenchmarkSearch(b *testing.B) {
 	parent, distance := make([]graph.Vertex, 1<<*flagScale), make([]float32, 1<<*flagScale)
 	entries, levels := int64(0), 0
 	search := func(e plugins.Engine, root graph.Vertex) time.Duration {
-		found, err := plugins.Traversal{}, error(nil)
+		out := plugins.Output{Parent: parent}
 		if in.ShortestPaths {
-			found, err = e.(plugins.PathFinder).ShortestPaths(b.Context(), root, parent, distance)
-		} else {
-			found, err = e.Search(b.Context(), root, parent)
+			out.Distance = distance
 		}
+		found, err := e.Search(b.Context(), root, out)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 			parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
 			for _, root := range []graph.Vertex{0, graph.Vertex(r.Int64N(vertices)), graph.Vertex(vertices - 1)} {
 				host.OverwritePaths(parent, distance)
-				if _, err := e.(plugins.PathFinder).ShortestPaths(t.Context(), root, parent, distance); err != nil {
+				if _, err := e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}); err != nil {
 					t.Fatal(err)
 				}
 				_, want, _ := oracle.ShortestPaths(root)
@@ -140,7 +140,7 @@ func TestDistancesMatchTheReferenceBitForBit(t *testing.T) {
 				e := openPaths(t, tuples, weights, optionsOf(set))
 				parent, distance := make([]graph.Vertex, 1<<scale), make([]float32, 1<<scale)
 				for root, want := range roots {
-					if _, err := e.(plugins.PathFinder).ShortestPaths(t.Context(), root, parent, distance); err != nil {
+					if _, err := e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}); err != nil {
 						t.Fatal(err)
 					}
 					hash := sha256.New()

@@ -99,7 +99,7 @@ func searchOnce(t *testing.T, tuples []graph.Edge, options map[string]string) pl
 		vertices = max(vertices, u+1, v+1)
 	}
 	root, _ := tuples[0].Ends()
-	found, err := e.Search(t.Context(), root, make([]graph.Vertex, vertices))
+	found, err := e.Search(t.Context(), root, plugins.Output{Parent: make([]graph.Vertex, vertices)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestVerticesOfGroupsAreNotSent(t *testing.T) {
 	e := open(t, tuples, map[string]string{"ranks": "4", "partition": "2d", "messages": "lists", "direction": "bottomup"})
 	defer e.Close()
 	parent := make([]graph.Vertex, vertices)
-	found, err := e.Search(t.Context(), center, parent)
+	found, err := e.Search(t.Context(), center, plugins.Output{Parent: parent})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,10 +32,10 @@ func (e lying) Construct(ctx context.Context, in plugins.Input) (plugins.Constru
 	return built, err
 }
 
-func (e lying) Search(ctx context.Context, root graph.Vertex, parents []graph.Vertex) (plugins.Traversal, error) {
+func (e lying) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 	time.Sleep(e.cost)
 	start := time.Now()
-	t, err := e.serial.Search(ctx, root, parents)
+	t, err := e.serial.Search(ctx, root, out)
 	if len(e.csr.Neighbors(root)) > 0 {
 		time.Sleep(e.work)
 	}
@@ -44,7 +44,7 @@ func (e lying) Search(ctx context.Context, root graph.Vertex, parents []graph.Ve
 }
 
 // Repeat is the loop of the searches, whose time is that of the host.
-func (e lying) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parents []graph.Vertex) (
+func (e lying) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
 	int64, error) {
 	if e.noLoop {
 		return 0, errors.ErrUnsupported
@@ -53,7 +53,7 @@ func (e lying) Repeat(ctx context.Context, roots []graph.Vertex, duration time.D
 		if !e.noWork {
 			time.Sleep(e.work)
 		}
-		_, err := e.serial.Search(ctx, root, parents)
+		_, err := e.serial.Search(ctx, root, out)
 		return err
 	})
 }
@@ -69,9 +69,9 @@ type dearNothing struct {
 	cost time.Duration
 }
 
-func (e dearNothing) Search(ctx context.Context, r graph.Vertex, p []graph.Vertex) (plugins.Traversal, error) {
+func (e dearNothing) Search(ctx context.Context, r graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 	time.Sleep(e.cost)
-	return e.Engine.Search(ctx, r, p)
+	return e.Engine.Search(ctx, r, out)
 }
 
 func (h dear) Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error) {
@@ -148,8 +148,8 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 // remembering answers from trees that it has kept for the roots of the run.
 type remembering struct{ *serial }
 
-func (e remembering) Search(ctx context.Context, root graph.Vertex, parents []graph.Vertex) (plugins.Traversal, error) {
-	t, err := e.serial.Search(ctx, root, parents)
+func (e remembering) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	t, err := e.serial.Search(ctx, root, out)
 	if !e.roots[root] {
 		time.Sleep(time.Millisecond)
 		t.Elapsed += time.Millisecond

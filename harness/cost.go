@@ -25,15 +25,8 @@ func (nothing) Describe(context.Context) (plugins.Description, error) {
 func (nothing) Construct(context.Context, plugins.Input) (plugins.Construction, error) {
 	return plugins.Construction{}, nil
 }
-func (nothing) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+func (nothing) Search(context.Context, graph.Vertex, plugins.Output) (plugins.Traversal, error) {
 	return plugins.Traversal{}, nil
-}
-func (nothing) ShortestPaths(context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error) {
-	return plugins.Traversal{}, nil
-}
-func (nothing) RepeatShortestPaths(
-	context.Context, []graph.Vertex, time.Duration, []graph.Vertex, []float32) (int64, error) {
-	return 0, errors.ErrUnsupported
 }
 func (nothing) Close() error { return nil }
 

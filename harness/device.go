@@ -189,7 +189,7 @@ func (s *localSession) StopValidating() {
 func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validation) (v Verdict, err error) {
 	var violation *validate.Violation
 	done := s.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
-		if v.Tree, err = a.Validate(ctx, root, s.parents, s.distance); errors.As(err, &violation) {
+		if v.Tree, err = a.Validate(ctx, root, s.out); errors.As(err, &violation) {
 			return nil
 		}
 		return err
@@ -210,9 +210,9 @@ func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validat
 
 func (s *localSession) onCPU(ctx context.Context, root graph.Vertex) (validate.Tree, error) {
 	if s.kernel == record.SSSP {
-		return s.validator.ShortestPaths(ctx, root, s.parents, s.distance)
+		return s.validator.ShortestPaths(ctx, root, s.out.Parent, s.out.Distance)
 	}
-	return s.validator.Validate(ctx, root, s.parents)
+	return s.validator.Validate(ctx, root, s.out.Parent)
 }
 
 // errDisagree ends the run of an engine. No search that the device has validated counts.

@@ -92,15 +92,14 @@ func (s *slow) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
 	return err
 }
 
-func (s *slow) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	validate.Tree, error) {
+func (s *slow) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {
 	if err := s.fails(ctx, "validate"); err != nil {
 		return validate.Tree{}, err
 	}
 	s.validated++
-	tree, err := s.validator.Validate(ctx, root, parent)
-	if distance != nil {
-		tree, err = s.validator.ShortestPaths(ctx, root, parent, distance)
+	tree, err := s.validator.Validate(ctx, root, out.Parent)
+	if out.Distance != nil {
+		tree, err = s.validator.ShortestPaths(ctx, root, out.Parent, out.Distance)
 	}
 	if s.lie != nil {
 		err = s.lie(&tree, err)

@@ -93,7 +93,7 @@ type looping struct {
 }
 
 func (l *looping) Repeat(
-	ctx context.Context, roots []graph.Vertex, duration time.Duration, parents []graph.Vertex) (n int64, err error) {
+	ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (n int64, err error) {
 	l.calls++
 	if l.repeat != nil {
 		return l.repeat(ctx, roots, duration)
@@ -118,7 +118,7 @@ func (l *looping) Repeat(
 		if err != nil {
 			return n, err
 		}
-		copy(parents, found)
+		copy(out.Parent, found)
 		time.Sleep(100 * time.Microsecond)
 	}
 	return n, nil

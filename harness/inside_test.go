@@ -109,7 +109,7 @@ func (s *serial) Construct(ctx context.Context, g plugins.Input) (plugins.Constr
 	return c, err
 }
 
-func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+func (s *serial) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 	if err := ctx.Err(); err != nil {
 		return plugins.Traversal{}, err
 	}
@@ -118,8 +118,8 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 	if err != nil {
 		return plugins.Traversal{}, err
 	}
-	for i := copy(parent, found); i < len(parent); i++ {
-		parent[i] = graph.Unreached
+	for i := copy(out.Parent, found); i < len(out.Parent); i++ {
+		out.Parent[i] = graph.Unreached
 	}
 	time.Sleep(100 * time.Microsecond)
 	t := plugins.Traversal{Elapsed: time.Since(start)}
@@ -139,7 +139,7 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 			}
 		}
 		s.roots = map[graph.Vertex]bool{}
-		roots, _, err := DrawRoots(int64(len(parent)), record.OfficialSeed1, record.OfficialSeed2, joined,
+		roots, _, err := DrawRoots(int64(len(out.Parent)), record.OfficialSeed1, record.OfficialSeed2, joined,
 			min(all, record.OfficialRoots))
 		if err != nil {
 			return t, err
@@ -152,7 +152,7 @@ func (s *serial) Search(ctx context.Context, root graph.Vertex, parent []graph.V
 		return t, nil // it wakes the engine, or was drawn at random
 	}
 	if s.searches++; s.after != nil {
-		err = s.after(s.searches, root, parent, &t)
+		err = s.after(s.searches, root, out.Parent, &t)
 	}
 	return t, err
 }

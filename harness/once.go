@@ -77,7 +77,7 @@ func searchOnce(ctx context.Context, plan record.Plan, session Session, spec rec
 	}
 	v, err := session.Validate(ctx, root, Validated)
 	local := session.(*localSession) // as is every session of this process
-	return Found{v.Tree, local.parents, local.distance, nil}, searched, err
+	return Found{v.Tree, local.out.Parent, local.out.Distance, nil}, searched, err
 }
 
 // vertexOf returns the vertex with a label, or a record.ErrUsage if no vertex has it.

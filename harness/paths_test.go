@@ -45,9 +45,11 @@ func (f *finder) Construct(ctx context.Context, in plugins.Input) (plugins.Const
 	return c, err
 }
 
-func (f *finder) ShortestPaths(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (plugins.Traversal, error) {
-	start := time.Now()
+func (f *finder) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	if out.Distance == nil {
+		return f.serial.Search(ctx, root, out)
+	}
+	start, parent, distance := time.Now(), out.Parent, out.Distance
 	for v := range parent {
 		parent[v], distance[v] = graph.Unreached, graph.Infinity()
 	}
@@ -69,10 +71,10 @@ func (f *finder) ShortestPaths(
 	return t, ctx.Err()
 }
 
-func (f *finder) RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-	parent []graph.Vertex, distance []float32) (int64, error) {
+func (f *finder) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
+	int64, error) {
 	return plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-		_, err := f.ShortestPaths(ctx, root, parent, distance)
+		_, err := f.Search(ctx, root, out)
 		return err
 	})
 }

@@ -109,12 +109,12 @@ func TestWrongParentsMakeRunInvalid(t *testing.T) {
 // chance if the array has the parents of the search before.
 type lazy struct{ *serial }
 
-func (l lazy) Search(ctx context.Context, root graph.Vertex, parents []graph.Vertex) (plugins.Traversal, error) {
-	before := slices.Clone(parents)
-	t, err := l.serial.Search(ctx, root, parents)
-	for v, p := range parents {
+func (l lazy) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	before := slices.Clone(out.Parent)
+	t, err := l.serial.Search(ctx, root, out)
+	for v, p := range out.Parent {
 		if l.searches >= 3 && p == graph.Unreached {
-			parents[v] = before[v]
+			out.Parent[v] = before[v]
 		}
 	}
 	return t, err
@@ -139,12 +139,12 @@ func TestParentsAreOverwrittenBetweenSearches(t *testing.T) {
 // sleeper searches until its context ends, while its serial engine has a hook.
 type sleeper struct{ *serial }
 
-func (s sleeper) Search(ctx context.Context, root graph.Vertex, parents []graph.Vertex) (plugins.Traversal, error) {
+func (s sleeper) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 	if s.after != nil {
 		<-ctx.Done()
 		return plugins.Traversal{}, ctx.Err()
 	}
-	return s.serial.Search(ctx, root, parents)
+	return s.serial.Search(ctx, root, out)
 }
 
 // A fault of one engine ends its own part of the run only. A resume repeats that part.

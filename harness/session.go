@@ -26,9 +26,8 @@ type localSession struct {
 	engine   plugins.Engine
 	kernel   record.Kernel
 	spread   Spread         // the engine, if it is several processes
-	parents  []graph.Vertex // the result of the last search; lent to this engine only
-	distance []float32      // of kernel 3, also its result
-	release  []func() error // of both
+	out      plugins.Output // of the last search; lent to this engine only
+	release  []func() error // of its arrays
 	device   *hostDevice    // validates; open between StartValidating and StopValidating
 	before   *machine.Moment
 	returned *machine.Moment // when the last search had returned
@@ -40,12 +39,12 @@ func (l *local) Open(
 ) (_ Session, err error) {
 	s := &localSession{local: l, kernel: kernel, plan: plan, spec: spec, progress: progress}
 	var release func() error
-	if s.parents, release, err = l.host.Parents(l.labels); err != nil {
+	if s.out.Parent, release, err = l.host.Parents(l.labels); err != nil {
 		return nil, fmt.Errorf("memory for %d parents: %w", l.labels, err)
 	}
 	s.release = append(s.release, release)
 	if kernel == record.SSSP {
-		if s.distance, release, err = l.host.Distances(l.labels); err != nil {
+		if s.out.Distance, release, err = l.host.Distances(l.labels); err != nil {
 			return nil, cmp.Or(fmt.Errorf("memory for %d distances: %w", l.labels, err), s.free())
 		}
 		s.release = append(s.release, release)
@@ -137,9 +136,9 @@ func (s *localSession) build(ctx context.Context, in plugins.Input, c *Construct
 func (s *localSession) Ready(context.Context) error {
 	s.Thaw()
 	if s.kernel == record.SSSP {
-		s.validator.OverwritePaths(s.parents, s.distance)
+		s.validator.OverwritePaths(s.out.Parent, s.out.Distance)
 	} else {
-		s.validator.Overwrite(s.parents)
+		s.validator.Overwrite(s.out.Parent)
 	}
 	s.before = s.moment()
 	return nil
@@ -147,29 +146,17 @@ func (s *localSession) Ready(context.Context) error {
 
 func (s *localSession) Wake(ctx context.Context, root graph.Vertex) (time.Duration, error) {
 	start := time.Now()
-	_, err := s.search(ctx, root)
+	_, err := s.engine.Search(ctx, root, s.out)
 	return time.Since(start), err
-}
-
-// search is the call of the engine for kernel 2 or 3.
-func (s *localSession) search(ctx context.Context, root graph.Vertex) (plugins.Traversal, error) {
-	if s.kernel == record.BFS {
-		return s.engine.Search(ctx, root, s.parents)
-	}
-	finder, ok := s.engine.(plugins.PathFinder)
-	if !ok {
-		return plugins.Traversal{}, fmt.Errorf("kernel 3: %w", errors.ErrUnsupported)
-	}
-	return finder.ShortestPaths(ctx, root, s.parents, s.distance)
 }
 
 // markStride is the distance of the parents that Mark overwrites.
 const markStride = 509
 
 func (s *localSession) Mark(context.Context) error {
-	for i := rand.IntN(markStride); i < len(s.parents); i += markStride {
-		if s.parents[i] = graph.Unwritten; s.distance != nil {
-			s.distance[i] = graph.UnwrittenDistance()
+	for i := rand.IntN(markStride); i < len(s.out.Parent); i += markStride {
+		if s.out.Parent[i] = graph.Unwritten; s.out.Distance != nil {
+			s.out.Distance[i] = graph.UnwrittenDistance()
 		}
 	}
 	return nil
@@ -177,7 +164,7 @@ func (s *localSession) Mark(context.Context) error {
 
 func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Searched, err error) {
 	start := time.Now()
-	found.Traversal, err = s.search(ctx, root)
+	found.Traversal, err = s.engine.Search(ctx, root, s.out)
 	found.Wall = time.Since(start) - s.gathering()
 	s.Freeze()
 	s.returned = s.moment()
@@ -188,30 +175,25 @@ func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Sea
 func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
 	searches int64, wall time.Duration, err error) {
 	repeater, ok := s.engine.(plugins.Repeater)
-	finder, hasPaths := s.engine.(plugins.PathFinder)
-	start := time.Now()
-	switch {
-	case s.kernel == record.SSSP && hasPaths:
-		searches, err = finder.RepeatShortestPaths(ctx, roots, duration, s.parents, s.distance)
-	case s.kernel == record.BFS && ok:
-		searches, err = repeater.Repeat(ctx, roots, duration, s.parents)
-	default:
+	if !ok {
 		return 0, 0, errors.ErrUnsupported
 	}
+	start := time.Now()
+	searches, err = repeater.Repeat(ctx, roots, duration, s.out)
 	wall = time.Since(start) - s.gathering()
 	s.Freeze()
 	return searches, wall, err
 }
 
 func (s *localSession) Copy(context.Context) (time.Duration, error) {
-	block := make([]graph.Vertex, min(len(s.parents), 1<<16))
+	block := make([]graph.Vertex, min(len(s.out.Parent), 1<<16))
 	start := time.Now()
-	for at := 0; at < len(s.parents); at += len(block) {
-		copy(s.parents[at:], block)
+	for at := 0; at < len(s.out.Parent); at += len(block) {
+		copy(s.out.Parent[at:], block)
 	}
-	floats := make([]float32, min(len(s.distance), 1<<16))
-	for at := 0; at < len(s.distance); at += len(floats) {
-		copy(s.distance[at:], floats)
+	floats := make([]float32, min(len(s.out.Distance), 1<<16))
+	for at := 0; at < len(s.out.Distance); at += len(floats) {
+		copy(s.out.Distance[at:], floats)
 	}
 	return time.Since(start), nil
 }
@@ -219,7 +201,7 @@ func (s *localSession) Copy(context.Context) (time.Duration, error) {
 // Validate implements Session.
 func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Validation) (v Verdict, err error) {
 	if how == CountOnly {
-		v.Tree, err = s.validator.Count(ctx, root, s.parents)
+		v.Tree, err = s.validator.Count(ctx, root, s.out.Parent)
 	} else {
 		v, err = s.judge(ctx, root, how)
 	}

@@ -225,18 +225,10 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	if g.entries > 0 {
 		built.Entries = plugins.Counted(int64(g.entries))
 	}
-	if l.functions.repeat != nil {
-		built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-			int64, error) {
-			return l.repeat(ctx, roots, duration, parent, nil)
-		}
-	}
 	if in.ShortestPaths {
 		built.ShortestPaths = l.search
-		if l.functions.repeat_shortest_paths != nil {
-			built.RepeatShortestPaths = l.repeat
-		}
 	}
+	built.Repeat = l.repeat
 	return built, nil
 }
 
@@ -286,11 +278,21 @@ func (l *library) report(function string, elapsed time.Duration) (plugins.Traver
 	return plugins.Traversal{Elapsed: elapsed, Levels: l.levels}, nil
 }
 
-// repeat is a loop of searches.
-func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
-	distance []float32) (int64, error) {
+// repeat is a loop of searches, by a function of the library if it has one.
+func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
+	int64, error) {
+	has := l.functions.repeat != nil
+	if out.Distance != nil {
+		has = l.functions.repeat_shortest_paths != nil
+	}
+	if !has {
+		return plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+			_, err := l.search(ctx, root, out.Parent, out.Distance)
+			return err
+		})
+	}
 	var searches C.int64_t
-	function, parents, distances := results("teps_repeat", "teps_repeat_shortest_paths", parent, distance)
+	function, parents, distances := results("teps_repeat", "teps_repeat_shortest_paths", out.Parent, out.Distance)
 	first := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots)))
 	_, err := l.run(ctx, function, func() C.int {
 		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), parents,

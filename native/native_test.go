@@ -71,7 +71,7 @@ func TestRepeatUsesTheLibrarysOwnOrItsSearch(t *testing.T) {
 		repeat := e.(plugins.Repeater).Repeat
 		start := time.Now()
 		parent, roots := make([]graph.Vertex, 1000), []graph.Vertex{0, 500, 999}
-		n, err := repeat(t.Context(), roots, 50*time.Millisecond, parent)
+		n, err := repeat(t.Context(), roots, 50*time.Millisecond, plugins.Output{Parent: parent})
 		if took := time.Since(start); err != nil || n < 1 || took < 50*time.Millisecond || took > 5*time.Second {
 			t.Errorf("%s: %d searches in %v: %v", source, n, took, err)
 		}
@@ -79,7 +79,8 @@ func TestRepeatUsesTheLibrarysOwnOrItsSearch(t *testing.T) {
 			t.Errorf("%s: the parent of the last root %d is %d", source, last, parent[last])
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		must.Is(t, must.Err(repeat(ctx, []graph.Vertex{0}, time.Hour, parent)), context.DeadlineExceeded)
+		_, err = repeat(ctx, []graph.Vertex{0}, time.Hour, plugins.Output{Parent: parent})
+		must.Is(t, err, context.DeadlineExceeded)
 		cancel()
 	}
 }
@@ -143,7 +144,7 @@ func TestAnswersOfLibrariesAreChecked(t *testing.T) {
 			e := odd(t, c.describe, c.construct, c.search)
 			_, err := e.Construct(t.Context(), plugins.Input{Options: c.options})
 			if err == nil {
-				_, err = e.Search(t.Context(), 0, make([]graph.Vertex, 2))
+				_, err = e.Search(t.Context(), 0, plugins.Output{Parent: make([]graph.Vertex, 2)})
 			}
 			must.Fail(t, err, c.want)
 		})
@@ -162,7 +163,7 @@ func TestAnswersOfLibrariesAreConverted(t *testing.T) {
 	if n, known := c.Entries.Get(); err != nil || !known || n != 2 {
 		t.Fatalf("got %+v, %v", c, err)
 	}
-	s, err := e.Search(t.Context(), 1, make([]graph.Vertex, 2))
+	s, err := e.Search(t.Context(), 1, plugins.Output{Parent: make([]graph.Vertex, 2)})
 	if err != nil || len(s.Levels) != 2 || s.Levels[0].Direction != graph.TopDown ||
 		s.Levels[1].Direction != graph.BottomUp {
 		t.Fatalf("got %+v, %v", s, err)
@@ -176,7 +177,7 @@ func TestAnswersOfLibrariesAreConverted(t *testing.T) {
 func TestTimeOfALibraryWithAClockCounts(t *testing.T) {
 	e := odd(t, "", "", "c->elapsed_ns = 7")
 	_ = must.Get(e.Construct(t.Context(), plugins.Input{}))
-	if s := must.Get(e.Search(t.Context(), 1, make([]graph.Vertex, 2))); s.Elapsed != 7 {
+	if s := must.Get(e.Search(t.Context(), 1, plugins.Output{Parent: make([]graph.Vertex, 2)})); s.Elapsed != 7 {
 		t.Errorf("got %v, want 7 ns", s.Elapsed)
 	}
 }
@@ -189,7 +190,7 @@ func TestAllCallsComeFromOneThread(t *testing.T) {
 		go func() {
 			_, err := e.Construct(t.Context(), plugins.Input{})
 			if err == nil {
-				_, err = e.Search(t.Context(), 0, make([]graph.Vertex, 2))
+				_, err = e.Search(t.Context(), 0, plugins.Output{Parent: make([]graph.Vertex, 2)})
 			}
 			done <- err
 		}()

@@ -217,11 +217,11 @@ func (s *search) publish(built *plugins.Built) {
 		}
 		return t, err
 	}
-	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
 		searches int64, err error) {
 		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
 		if err == nil {
-			err = s.Parents(ctx, parent)
+			err = s.Parents(ctx, out.Parent)
 		}
 		return searches, err
 	}

@@ -37,7 +37,7 @@ type Accelerator interface {
 	// Validate is Validate of a validate.Validator, or with distances its ShortestPaths. After a Load, all calls have the
 	// same arrays. Errors: a validate.Violation, perhaps without a text, for a result that breaks a rule;
 	// ErrNotConstructed before Load, and for distances before one with weights.
-	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (validate.Tree, error)
+	Validate(ctx context.Context, root graph.Vertex, out Output) (validate.Tree, error)
 
 	// Close releases everything.
 	Close() error

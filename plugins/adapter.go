@@ -33,17 +33,13 @@ type Built struct {
 	// error that wraps ErrNotConstructed the graph is freed.
 	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
 
-	// ShortestPaths is kernel 3 (PathFinder), for roots and arrays as in Search. It is nil without Input.ShortestPaths.
+	// ShortestPaths is kernel 3, for roots and arrays as in Search, which have the same length (Output). It is nil without
+	// Input.ShortestPaths.
 	ShortestPaths func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
 		Traversal, error)
 
-	// Repeat implements Repeater.Repeat for roots and parents as in Search. If nil, Search is repeated.
-	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-		searches int64, err error)
-
-	// RepeatShortestPaths is the same for kernel 3.
-	RepeatShortestPaths func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
-		distance []float32) (searches int64, err error)
+	// Repeat implements Repeater.Repeat for roots and arrays as in Search and ShortestPaths. If nil, these are repeated.
+	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out Output) (searches int64, err error)
 
 	// Agree is for an engine of several processes. Each of them calls it before a search, with an error if it cannot
 	// search; if one of them has an error, Agree returns an error in all. It is nil in an engine of one process.
@@ -53,9 +49,9 @@ type Built struct {
 	Free func() error
 }
 
-// New returns an Engine, which is also a Repeater and a PathFinder, made of a description and a kernel 1. It does
-// everything in the contract except the kernels: it checks options, roots, arrays and contexts, runs the clock, and
-// adds the engine's name to errors.
+// New returns an Engine, which is also a Repeater, made of a description and a kernel 1. It does everything in the
+// contract except the kernels: it checks options, roots, arrays and contexts, runs the clock, and adds the engine's
+// name to errors.
 //
 //	rpc.Serve(plugins.New(describe, build))
 func New(describe func() (Description, error), build Build) Engine {
@@ -86,9 +82,8 @@ type adapter struct {
 }
 
 var (
-	_ Engine     = (*adapter)(nil)
-	_ Repeater   = (*adapter)(nil)
-	_ PathFinder = (*adapter)(nil)
+	_ Engine   = (*adapter)(nil)
+	_ Repeater = (*adapter)(nil)
 )
 
 func (a *adapter) wrap(action string, err *error) {
@@ -154,40 +149,14 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	}, nil
 }
 
-func (a *adapter) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t Traversal, err error) {
+// Search handles vertices beyond the largest label of the tuples itself: they have no neighbors.
+func (a *adapter) Search(ctx context.Context, root graph.Vertex, out Output) (t Traversal, err error) {
 	defer a.wrap("search", &err)
-	return a.timed(ctx, root, parent, nil)
-}
-
-func (a *adapter) ShortestPaths(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (t Traversal, err error) {
-	defer a.wrap("shortest paths", &err)
-	if distance, err = a.checkPaths(parent, distance); err != nil {
-		return t, err
-	}
-	return a.timed(ctx, root, parent, distance)
-}
-
-// search makes a search by kernel 2 or, with distances, by kernel 3.
-func (a *adapter) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	Traversal, error) {
-	if distance != nil {
-		return a.graph.ShortestPaths(ctx, root, parent, distance)
-	}
-	return a.graph.Search(ctx, root, parent)
-}
-
-// timed makes a search. It handles vertices beyond the largest label of the tuples itself: they have no neighbors.
-func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	t Traversal, err error) {
-	vertices := a.place.Owned(a.graph.Vertices)
 	slot, mine := a.place.Slot(root)
-	switch err = a.checkGraph(); {
+	switch err = a.check(out); {
 	case err != nil:
-	case int64(len(parent)) < vertices:
-		err = fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
-	case root < 0 || mine && slot >= int64(len(parent)):
-		err = fmt.Errorf("root %d of %d: %w", root, len(parent), ErrRoot)
+	case root < 0 || mine && slot >= int64(len(out.Parent)):
+		err = fmt.Errorf("root %d of %d: %w", root, len(out.Parent), ErrRoot)
 	default:
 		err = ctx.Err()
 	}
@@ -195,30 +164,58 @@ func (a *adapter) timed(ctx context.Context, root graph.Vertex, parent []graph.V
 		return t, err
 	}
 	start := time.Now()
-	own, beyond := parent[:vertices:vertices], parent[vertices:]
-	lengths := distance[:min(vertices, int64(len(distance)))]
-	clearUnreached(beyond, distance[len(lengths):])
+	own, beyond := a.cut(out)
+	beyond.clear()
 	if int64(root) >= a.graph.Vertices {
-		clearUnreached(own, lengths)
+		own.clear()
 		if mine {
-			if parent[slot] = root; distance != nil {
-				distance[slot] = 0
+			if out.Parent[slot] = root; out.Distance != nil {
+				out.Distance[slot] = 0
 			}
 		}
 		return Traversal{Elapsed: max(time.Since(start), 1)}, nil
 	}
-	t, err = a.search(ctx, root, own, lengths)
+	t, err = a.search(ctx, root, own)
 	elapsed := max(time.Since(start), 1)
 	if err != nil {
 		return Traversal{}, a.dropped(err)
 	}
-	for i, v := range beyond { // a kernel in another language could write here
+	for i, v := range beyond.Parent { // a kernel in another language could write here
 		if v != graph.Unreached {
-			return Traversal{}, fmt.Errorf("a search wrote parent[%d] of a graph of %d vertices", vertices+int64(i), vertices)
+			n := len(own.Parent)
+			return Traversal{}, fmt.Errorf("a search wrote parent[%d] of a graph of %d vertices", n+i, n)
 		}
 	}
 	t.Elapsed = cmp.Or(t.Elapsed, elapsed)
 	return t, CheckClock("a search", t.Elapsed, elapsed, elapsed) // the host checks how much is missing
+}
+
+// search makes a search by kernel 2 or, with distances, by kernel 3.
+func (a *adapter) search(ctx context.Context, root graph.Vertex, out Output) (Traversal, error) {
+	if out.Distance != nil {
+		return a.graph.ShortestPaths(ctx, root, out.Parent, out.Distance)
+	}
+	return a.graph.Search(ctx, root, out.Parent)
+}
+
+// cut divides out into the arrays of the graph and what lies beyond its largest label.
+func (a *adapter) cut(out Output) (own, beyond Output) {
+	n := a.place.Owned(a.graph.Vertices)
+	own.Parent, beyond.Parent = out.Parent[:n:n], out.Parent[n:]
+	if out.Distance != nil {
+		own.Distance, beyond.Distance = out.Distance[:n:n], out.Distance[n:]
+	}
+	return own, beyond
+}
+
+// clear marks all vertices as unreached.
+func (o Output) clear() {
+	for i := range o.Parent {
+		o.Parent[i] = graph.Unreached
+	}
+	for i := range o.Distance {
+		o.Distance[i] = graph.Infinity()
+	}
 }
 
 // agree returns an error if this process or another process of the engine has one.
@@ -229,37 +226,20 @@ func (a *adapter) agree(err error) error {
 	return err
 }
 
-// clearUnreached marks vertices as unreached, in one array or in both.
-func clearUnreached(parent []graph.Vertex, distance []float32) {
-	for i := range parent {
-		parent[i] = graph.Unreached
-	}
-	for i := range distance {
-		distance[i] = graph.Infinity()
-	}
-}
-
-// checkPaths returns an error if kernel 3 cannot run, or the distances, which are not nil even without vertices.
-func (a *adapter) checkPaths(parent []graph.Vertex, distance []float32) ([]float32, error) {
-	switch err := a.checkGraph(); {
-	case err != nil:
-		return nil, err
-	case a.graph.ShortestPaths == nil:
-		return nil, fmt.Errorf("the graph has no weights: %w", ErrNotConstructed)
-	case len(parent) != len(distance):
-		return nil, fmt.Errorf("%d parents and %d distances; want the same number: %w", len(parent), len(distance), ErrParent)
-	case distance == nil:
-		return []float32{}, nil
-	}
-	return distance, nil
-}
-
-func (a *adapter) checkGraph() error {
-	switch {
+// check returns an error if there is no graph for a search with out, or if out does not fit.
+func (a *adapter) check(out Output) error {
+	switch n := a.place.Owned(a.graph.Vertices); {
 	case a.closed:
 		return ErrClosed
 	case a.graph.Search == nil:
 		return ErrNotConstructed
+	case out.Distance != nil && a.graph.ShortestPaths == nil:
+		return fmt.Errorf("the graph has no weights: %w", ErrNotConstructed)
+	case out.Distance != nil && len(out.Parent) != len(out.Distance):
+		return fmt.Errorf("%d parents and %d distances; want the same number: %w",
+			len(out.Parent), len(out.Distance), ErrParent)
+	case int64(len(out.Parent)) < n:
+		return fmt.Errorf("%d parents for %d vertices: %w", len(out.Parent), n, ErrParent)
 	}
 	return nil
 }
@@ -272,28 +252,10 @@ func (a *adapter) dropped(err error) error {
 	return err
 }
 
-func (a *adapter) Repeat(
-	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+func (a *adapter) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out Output) (
 	searches int64, err error) {
 	defer a.wrap("repeat", &err)
-	return a.loop(ctx, roots, duration, parent, nil)
-}
-
-func (a *adapter) RepeatShortestPaths(
-	ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex, distance []float32) (
-	searches int64, err error) {
-	defer a.wrap("repeat shortest paths", &err)
-	if distance, err = a.checkPaths(parent, distance); err != nil {
-		return 0, err
-	}
-	return a.loop(ctx, roots, duration, parent, distance)
-}
-
-// loop makes a loop of searches by kernel 2 or, with distances, by kernel 3.
-func (a *adapter) loop(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
-	distance []float32) (searches int64, err error) {
-	vertices := a.place.Owned(a.graph.Vertices)
-	if err = a.checkGraph(); err == nil && (len(roots) == 0 || duration <= 0) {
+	if err = a.check(out); err == nil && (len(roots) == 0 || duration <= 0) {
 		err = fmt.Errorf("%d roots for %v: want at least one root and a positive duration", len(roots), duration)
 	}
 	for _, root := range roots {
@@ -301,25 +263,19 @@ func (a *adapter) loop(ctx context.Context, roots []graph.Vertex, duration time.
 			err = fmt.Errorf("root %d of %d: %w", root, a.graph.Vertices, ErrRoot)
 		}
 	}
-	if err == nil && int64(len(parent)) < vertices {
-		err = fmt.Errorf("%d parents for %d vertices: %w", len(parent), vertices, ErrParent)
-	}
 	if err = a.agree(err); err != nil {
 		return 0, err
 	}
-	own, lengths := parent[:vertices:vertices], distance[:min(vertices, int64(len(distance)))]
-	switch {
-	case distance == nil && a.graph.Repeat != nil:
+	own, beyond := a.cut(out)
+	if a.graph.Repeat != nil {
 		searches, err = a.graph.Repeat(ctx, roots, duration, own)
-	case distance != nil && a.graph.RepeatShortestPaths != nil:
-		searches, err = a.graph.RepeatShortestPaths(ctx, roots, duration, own, lengths)
-	default:
+	} else {
 		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-			_, err := a.search(ctx, root, own, lengths)
+			_, err := a.search(ctx, root, own)
 			return err
 		})
 	}
-	clearUnreached(parent[vertices:], distance[len(lengths):])
+	beyond.clear()
 	return searches, a.dropped(err)
 }
 

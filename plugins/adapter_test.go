@@ -20,8 +20,8 @@ import (
 type searcher func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error)
 
 // engine is the search of package graph, with what wrap makes of its search.
-func engine(wrap func(searcher) searcher, repeat func(context.Context, []graph.Vertex, time.Duration,
-	[]graph.Vertex) (int64, error)) plugins.Engine {
+func engine(wrap func(searcher) searcher, repeat func(context.Context, []graph.Vertex, time.Duration, plugins.Output) (
+	int64, error)) plugins.Engine {
 	build := func(_ context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
 		vertices, err := plugins.VerticesOf(in.Tuples, 32)
 		if err != nil {
@@ -80,7 +80,7 @@ func TestSearchChecksReportedTime(t *testing.T) {
 			}
 		}, nil)
 		triangle(t, e)
-		got, err := e.Search(t.Context(), 0, make([]graph.Vertex, 3))
+		got, err := e.Search(t.Context(), 0, plugins.Output{Parent: make([]graph.Vertex, 3)})
 		if got.Elapsed < c.low || got.Elapsed > c.high || (err != nil) != (c.refused != "") ||
 			err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("reported %v: got %v, %v, want %q", c.reported, got.Elapsed, err, c.refused)
@@ -116,28 +116,29 @@ func TestSearchRejectsWritesBeyondTheVertices(t *testing.T) {
 		}
 	}, nil)
 	triangle(t, e)
-	if _, err := e.Search(t.Context(), 0, whole); err == nil || !strings.Contains(err.Error(), "parent[4]") ||
-		!strings.HasPrefix(err.Error(), "queue: search: ") {
+	_, err := e.Search(t.Context(), 0, plugins.Output{Parent: whole})
+	if err == nil || !strings.Contains(err.Error(), "parent[4]") || !strings.HasPrefix(err.Error(), "queue: search: ") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // The suite has what else a Repeat must do and refuse.
 func TestRepeat(t *testing.T) {
-	e := engine(nil, func(context.Context, []graph.Vertex, time.Duration, []graph.Vertex) (int64, error) {
+	e := engine(nil, func(context.Context, []graph.Vertex, time.Duration, plugins.Output) (int64, error) {
 		return 4711, nil
 	})
 	repeat := e.(plugins.Repeater).Repeat
-	_, err := repeat(t.Context(), []graph.Vertex{0}, time.Millisecond, nil)
+	_, err := repeat(t.Context(), []graph.Vertex{0}, time.Millisecond, plugins.Output{})
 	must.Is(t, err, plugins.ErrNotConstructed)
 	triangle(t, e)
 	parent := make([]graph.Vertex, 4)
 	var n int64
-	n, err = repeat(t.Context(), []graph.Vertex{0}, time.Hour, parent)
+	n, err = repeat(t.Context(), []graph.Vertex{0}, time.Hour, plugins.Output{Parent: parent})
 	if n != 4711 || err != nil || parent[3] != graph.Unreached {
 		t.Errorf("own Repeat: %d, %v, parents %v", n, err, parent)
 	}
-	must.Is(t, must.Err(repeat(t.Context(), []graph.Vertex{0}, time.Hour, parent[:2])), plugins.ErrParent)
+	_, err = repeat(t.Context(), []graph.Vertex{0}, time.Hour, plugins.Output{Parent: parent[:2]})
+	must.Is(t, err, plugins.ErrParent)
 	var searched []graph.Vertex
 	n, err = plugins.InTurn(t.Context(), []graph.Vertex{4, 2}, time.Hour, func(root graph.Vertex) error {
 		if searched = append(searched, root); len(searched) == 4 {
@@ -160,35 +161,10 @@ func TestGraphThatIsGoneIsFreed(t *testing.T) {
 	}, nil)
 	triangle(t, e)
 	for range 2 {
-		must.Is(t, must.Err(e.Search(t.Context(), 0, make([]graph.Vertex, 3))), plugins.ErrNotConstructed)
+		_, err := e.Search(t.Context(), 0, plugins.Output{Parent: make([]graph.Vertex, 3)})
+		must.Is(t, err, plugins.ErrNotConstructed)
 	}
 	if calls != 1 {
 		t.Errorf("%d searches of a graph that is gone", calls-1)
-	}
-}
-
-// A process that owns no vertices has no arrays, and takes part in kernel 3 all the same.
-func TestShortestPathsWithoutVertices(t *testing.T) {
-	paths := 0
-	e := plugins.New(func() (plugins.Description, error) {
-		return plugins.Description{Name: "ranks", ShortestPaths: true}, nil
-	}, func(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
-		return plugins.Built{
-			Vertices: 1,
-			Search: func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
-				return plugins.Traversal{}, errors.New("kernel 2")
-			},
-			ShortestPaths: func(context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error) {
-				paths++
-				return plugins.Traversal{}, nil
-			},
-		}, nil
-	})
-	must.Get(e.Construct(t.Context(), plugins.Input{ShortestPaths: true, Place: plugins.Place{Rank: 1, Size: 2}}))
-	finder := e.(plugins.PathFinder)
-	must.Get(finder.ShortestPaths(t.Context(), 0, nil, nil))
-	must.Get(finder.RepeatShortestPaths(t.Context(), []graph.Vertex{0}, time.Millisecond, nil, nil))
-	if paths < 2 {
-		t.Errorf("%d searches by kernel 3, want at least 2", paths)
 	}
 }

@@ -2,15 +2,14 @@
 
 // Package plugins is the contract between the host and its engines: the one file that an engine author reads.
 //
-// An engine builds a graph from a list of tuples and searches it: breadth first and, if it is a PathFinder, for
-// shortest paths. It implements Engine, most simply with New (adapter.go), and passes itself to rpc.Serve. The host
-// makes these calls, one at a time:
+// An engine builds a graph from a list of tuples and searches it: breadth first and, if it has kernel 3, for shortest
+// paths. It implements Engine, most simply with New (adapter.go), and passes itself to rpc.Serve. The host makes these
+// calls, one at a time:
 //
 //	Describe                       at any time
 //	Construct(tuples, options)     kernel 1, timed by the engine; may come again with another graph
 //	Search(root, parent)           kernel 2, timed by the engine; any number of times, from any root
-//	ShortestPaths(root, parent, distance)
-//	                               kernel 3, as kernel 2; optional
+//	Search(root, parent, distance) kernel 3, as kernel 2; optional
 //	Close                          once, last
 //
 // The host records the description and reports of an engine and checks them as far as possible. It derives levels from
@@ -42,49 +41,48 @@ type Engine interface {
 	// ErrMemory when the graph does not fit, ErrUnavailable without the device. A Construct that fails leaves no graph.
 	Construct(ctx context.Context, in Input) (Construction, error)
 
-	// Search is kernel 2: a breadth-first search from root. It writes every entry of parent (package graph has the rules)
-	// in original labels. parent may be longer than the largest label of the tuples; the vertices beyond it are unreached
-	// unless root is one of them. Nothing learned in one search may be used in another.
+	// Search is kernel 2, a breadth-first search from root, or with out.Distance kernel 3, shortest paths from root, which
+	// Description.ShortestPaths announces. It writes every entry of out, in original labels. The arrays may be longer than
+	// the largest label of the tuples; the vertices beyond it are unreached unless root is one of them. Nothing learned in
+	// one search may be used in another.
 	//
 	// The engine's clock (Traversal.Elapsed) starts before the first thing done for this root and stops when every parent
 	// is in its place in original labels. Nothing may be logged or allocated in between.
 	//
-	// Errors: ErrNotConstructed, ErrRoot for a root outside parent, ErrParent for a parent array that is too short for
-	// the graph. After any of these the engine is as it was before the call.
-	Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
+	// Errors: ErrNotConstructed, also for kernel 3 on a graph without weights; ErrRoot for a root outside the arrays;
+	// ErrParent for arrays that are too short for the graph or differ in length. After any of these the engine is as it
+	// was before the call.
+	Search(ctx context.Context, root graph.Vertex, out Output) (Traversal, error)
 
 	// Close releases everything. Calls after Close return ErrClosed; a second Close does nothing.
 	Close() error
 }
 
+// Output is where a search writes its result.
+type Output struct {
+	// Parent has the predecessor of each reached vertex, root itself for root, and graph.Unreached for the others
+	// (package graph has the rules).
+	Parent []graph.Vertex
+
+	// Distance is nil in kernel 2, and in kernel 3 as long as Parent and not nil. Distances are sums in float32, added
+	// from the root outwards: 0 for the root; for each other vertex the least value of Distance[u] + w over the tuples
+	// {u, v} with weight w, and +Inf if it is unreached. The parent of v is one such u with exactly Distance[u] + w =
+	// Distance[v]; the parents form a tree, also where weights are 0 or too small to change a sum. The distances are the
+	// same bits for every correct algorithm, because float32 addition is monotone.
+	Distance []float32
+}
+
 // Repeater is an optional interface of engines: a loop of searches, in which the host measures the rate and the energy.
 // Repeat searches from roots[0], roots[1], ..., over and over until duration has passed, and returns the number of
 // searches. It completes the last search, so the loop ends a little late. Each search is the timed one of Search and
-// leaves its parents, in original labels, in memory of the engine; a root that comes again is searched again, in full.
-// At the end the parents of the last search are written to parent, as by Search; the host validates them. When ctx
-// ends, the loop ends soon with ctx.Err().
+// leaves its result, in original labels, in memory of the engine; a root that comes again is searched again, in full.
+// At the end the result of the last search is written to out, as by Search; the host validates it. When ctx ends, the
+// loop ends soon with ctx.Err().
 //
 // An engine behind a connection returns errors.ErrUnsupported if it has no such loop. Other errors are those of Search,
 // with ErrRoot for a root that is not a label of the tuples.
 type Repeater interface {
-	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-		searches int64, err error)
-}
-
-// PathFinder is the optional interface of engines with kernel 3, single-source shortest paths, which
-// Description.ShortestPaths announces. It can be called after a Construct with Input.ShortestPaths.
-type PathFinder interface {
-	// ShortestPaths is kernel 3. It writes every entry of distance and of parent, which have the same length; parent,
-	// root, the clock and the errors are those of Search, with ErrNotConstructed for a graph without weights. Distances
-	// are sums in float32, added from the root outwards: 0 for the root; for each other vertex the least value of
-	// distance[u] + w over the tuples {u, v} with weight w, and +Inf if it is unreached. The parent of v is one such u
-	// with exactly distance[u] + w = distance[v]; the parents form a tree, also where weights are 0 or too small to
-	// change a sum. The distances are the same bits for every correct algorithm, because float32 addition is monotone.
-	ShortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Traversal, error)
-
-	// RepeatShortestPaths is Repeater.Repeat for ShortestPaths.
-	RepeatShortestPaths(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
-		distance []float32) (searches int64, err error)
+	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out Output) (searches int64, err error)
 }
 
 // Errors that an engine returns, wrapped with details: fmt.Errorf("label %d: %w", label, plugins.ErrTuples).
@@ -114,7 +112,7 @@ type Description struct {
 	// MakesTuples says that Construct accepts Input.Recipe without Input.Tuples and makes them itself, inside its
 	// clock, for graphs whose tuples do not fit into memory. Such a result is not called compliant.
 	MakesTuples bool `json:"makes_tuples,omitempty"`
-	// ShortestPaths says that the engine is a PathFinder. PathMemory is what kernel 3 needs besides Memory.
+	// ShortestPaths says that the engine has kernel 3. PathMemory is what that needs besides Memory.
 	ShortestPaths bool   `json:"shortest_paths,omitempty"`
 	PathMemory    Memory `json:"path_memory,omitzero"`
 	// TakesDeviceTuples says that Construct accepts Input.DeviceTuples in place of Input.Tuples.

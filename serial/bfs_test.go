@@ -47,13 +47,10 @@ func TestMemoryOfKernel3IsAnUpperBound(t *testing.T) {
 	for _, set := range []map[string]string{nil, {"paths": "delta"}} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		e := New().(interface {
-			plugins.Engine
-			plugins.PathFinder
-		})
+		e := New()
 		_, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, ShortestPaths: true, Weights: weights, Options: set})
 		if err == nil {
-			_, err = e.ShortestPaths(t.Context(), 0, parent, distance)
+			_, err = e.Search(t.Context(), 0, plugins.Output{Parent: parent, Distance: distance})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +85,7 @@ func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Search(t.Context(), 0, parent); err != nil {
+		if _, err := e.Search(t.Context(), 0, plugins.Output{Parent: parent}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

@@ -69,9 +69,9 @@ type wrong struct {
 	fail error
 }
 
-func (w wrong) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	t, err := w.Engine.Search(ctx, root, parent)
-	parent[root] = graph.Unreached
+func (w wrong) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	t, err := w.Engine.Search(ctx, root, out)
+	out.Parent[root] = graph.Unreached
 	return t, errors.Join(err, w.fail)
 }
 

@@ -109,15 +109,14 @@ func (d *testDevice) LoadRecipe(ctx context.Context, k graph.Kronecker) (err err
 	return err
 }
 
-func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	validate.Tree, error) {
+func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {
 	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
 		os.Exit(7)
 	}
-	if distance != nil {
-		return d.validator.ShortestPaths(ctx, root, parent, distance)
+	if out.Distance != nil {
+		return d.validator.ShortestPaths(ctx, root, out.Parent, out.Distance)
 	}
-	return d.validator.Validate(ctx, root, parent)
+	return d.validator.Validate(ctx, root, out.Parent)
 }
 
 func (*testDevice) Close() error { return nil }

@@ -142,7 +142,7 @@ func testWrongParents(t *testing.T, a *Accelerator) {
 		for _, change := range line.Changes {
 			parent[change[0]] = change[1]
 		}
-		_, got := verdict(a.Validate(t.Context(), line.Root, parent, nil))
+		_, got := verdict(a.Validate(t.Context(), line.Root, plugins.Output{Parent: parent}))
 		if got.Rule != line.Rule || !slices.Equal(got.Vertices, line.Named) {
 			t.Errorf("%s, %s: %v by %v, want %v by %v", line.Graph, line.Name, got.Rule, got.Vertices, line.Rule, line.Named)
 		}
@@ -183,7 +183,7 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 		for range min(i, 1+rng.IntN(2)) {
 			mutate(rng, csr, parent, level, root)
 		}
-		tree, violation := verdict(a.Validate(t.Context(), root, parent, nil))
+		tree, violation := verdict(a.Validate(t.Context(), root, plugins.Output{Parent: parent}))
 		want, wanted := verdict(validator.Validate(t.Context(), root, parent))
 		if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
 			t.Fatalf("mutation %d from root %d: %+v, %+v, want %+v, %+v", i, root, tree, violation, want, wanted)
@@ -313,8 +313,8 @@ func TestRecipeHasTheVerdictsOfItsTuples(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	at, before := 0, parent[0]
 	for mutation := range 100 {
-		tree, err := a.Validate(t.Context(), root, parent, nil)
-		treeAgain, errAgain := again.Validate(t.Context(), root, parent, nil)
+		tree, err := a.Validate(t.Context(), root, plugins.Output{Parent: parent})
+		treeAgain, errAgain := again.Validate(t.Context(), root, plugins.Output{Parent: parent})
 		if tree != treeAgain || fmt.Sprint(err) != fmt.Sprint(errAgain) || mutation == 0 && err != nil {
 			t.Fatalf("mutation %d: got %v and %v from the tuples, %v and %v from the recipe", mutation, tree, err, treeAgain,
 				errAgain)
@@ -367,8 +367,8 @@ func TestTooLittleMemory(t *testing.T) {
 	if err := a.Load(t.Context(), tuples, nil, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
 		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
 	}
-	if _, err := a.Validate(t.Context(), 0, make([]graph.Vertex, recipe.Vertices()), nil); !errors.Is(err,
-		plugins.ErrNotConstructed) {
+	out := plugins.Output{Parent: make([]graph.Vertex, recipe.Vertices())}
+	if _, err := a.Validate(t.Context(), 0, out); !errors.Is(err, plugins.ErrNotConstructed) {
 		t.Errorf("validating after that: got %v, want %v", err, plugins.ErrNotConstructed)
 	}
 }

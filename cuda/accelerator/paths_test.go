@@ -77,7 +77,7 @@ func testPaths(t *testing.T, a *Accelerator, tuples []graph.Edge, weights []floa
 				good.mutate(rng, plain, parent, distance)
 			}
 		}
-		tree, violation := verdict(a.Validate(t.Context(), good.root, parent, distance))
+		tree, violation := verdict(a.Validate(t.Context(), good.root, plugins.Output{Parent: parent, Distance: distance}))
 		want, wanted := verdict(validator.ShortestPaths(t.Context(), good.root, parent, distance))
 		if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
 			t.Fatalf("mutation %d from root %d: %+v, %+v, want %+v, %+v", i, good.root, tree, violation, want, wanted)
@@ -88,7 +88,7 @@ func testPaths(t *testing.T, a *Accelerator, tuples []graph.Edge, weights []floa
 	if *flagMutations >= 1000 && len(rules) < 4 {
 		t.Errorf("the mutations break only the rules %v", rules)
 	}
-	tree, violation := verdict(a.Validate(t.Context(), good.root, good.parent, nil))
+	tree, violation := verdict(a.Validate(t.Context(), good.root, plugins.Output{Parent: good.parent}))
 	want, wanted := verdict(validator.Validate(t.Context(), good.root, good.parent))
 	if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
 		t.Errorf("in kernel 2: %+v, %+v, want %+v, %+v", tree, violation, want, wanted)
@@ -242,7 +242,7 @@ func TestWrongPaths(t *testing.T) {
 		if err := a.Load(t.Context(), c.tuples, c.weights, 3); err != nil {
 			t.Fatal(err)
 		}
-		_, violation := verdict(a.Validate(t.Context(), 0, c.parent, c.distance))
+		_, violation := verdict(a.Validate(t.Context(), 0, plugins.Output{Parent: c.parent, Distance: c.distance}))
 		if violation.Rule != c.rule || !slices.Equal(violation.Vertices, c.named) {
 			t.Errorf("%s: %+v", name, violation)
 		}
@@ -258,17 +258,19 @@ func TestPathsNeedWeights(t *testing.T) {
 	if err := a.Load(t.Context(), tuples, nil, 2); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Validate(t.Context(), 0, parent, distance); !errors.Is(err, plugins.ErrNotConstructed) {
+	out := plugins.Output{Parent: parent, Distance: distance}
+	if _, err := a.Validate(t.Context(), 0, out); !errors.Is(err, plugins.ErrNotConstructed) {
 		t.Errorf("without weights: %v", err)
 	}
 	if err := a.Load(t.Context(), tuples, []float32{1}, 2); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Validate(t.Context(), 0, parent, distance[:1]); err == nil || errors.As(err, new(*validate.Violation)) {
+	short := plugins.Output{Parent: parent, Distance: distance[:1]}
+	if _, err := a.Validate(t.Context(), 0, short); err == nil || errors.As(err, new(*validate.Violation)) {
 		t.Errorf("one distance: %v", err)
 	}
 	want := validate.Tree{Reached: 2, Depth: 1, Tuples: 1, Farthest: 1}
-	if tree, err := a.Validate(t.Context(), 0, parent, distance); err != nil || tree != want {
+	if tree, err := a.Validate(t.Context(), 0, out); err != nil || tree != want {
 		t.Errorf("%+v, %v, want %+v", tree, err, want)
 	}
 }

@@ -43,9 +43,8 @@ func (d *device) found() (findings, error) {
 }
 
 // Validate is plugins.Accelerator.Validate.
-func (d *device) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	t validate.Tree, err error) {
-	n := d.vertices
+func (d *device) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (t validate.Tree, err error) {
+	n, parent, distance := d.vertices, out.Parent, out.Distance
 	switch {
 	case n == 0 || distance != nil && !d.weighted:
 		return t, plugins.ErrNotConstructed

@@ -32,7 +32,7 @@ func (device) Load(context.Context, []graph.Edge, []float32, int64) error { retu
 
 func (device) LoadRecipe(context.Context, graph.Kronecker) error { return missing() }
 
-func (device) Validate(context.Context, graph.Vertex, []graph.Vertex, []float32) (validate.Tree, error) {
+func (device) Validate(context.Context, graph.Vertex, plugins.Output) (validate.Tree, error) {
 	return validate.Tree{}, missing()
 }
 

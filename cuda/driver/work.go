@@ -130,9 +130,9 @@ func (d *GPU) SetSearch(b *plugins.Built, s Search) {
 		})
 		return t, err
 	}
-	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
+	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
 		searches int64, err error) {
-		err = timed(ctx, parent, func() (err error) {
+		err = timed(ctx, out.Parent, func() (err error) {
 			searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
 			return err
 		})

@@ -120,33 +120,30 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 	host, _ := os.Hostname()
 	built = distributed.Combine([]distributed.Construction{result}, "processes under MPI")
 	built.Details = append(built.Details, plugins.Fact{Name: "host of rank 0", Value: host})
-	// A rank without vertices has no distances in kernel 3, too.
-	type kernel func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		*distributed.Record, error)
-	bfs := func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, _ []float32) (*distributed.Record, error) {
-		return rank.Search(ctx, root, parent, 0, 1)
+	run := func(ctx context.Context, root graph.Vertex, out plugins.Output) (*distributed.Record, error) {
+		if out.Distance != nil {
+			return rank.ShortestPaths(ctx, root, out.Parent, out.Distance, 0, 1)
+		}
+		return rank.Search(ctx, root, out.Parent, 0, 1)
 	}
-	sssp := func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		*distributed.Record, error) {
-		return rank.ShortestPaths(ctx, root, parent, distance, 0, 1)
-	}
-	search := func(ctx context.Context, run kernel, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		t plugins.Traversal, err error) {
+	search := func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
 		p.mpi.Do(func() {
 			var r *distributed.Record
 			rank.Wake()
-			if r, err = run(ctx, root, parent, distance); err == nil {
+			if r, err = run(ctx, root, out); err == nil {
 				t = distributed.Traversal([]*distributed.Record{r})
 			}
 		})
 		return t, canceled(err)
 	}
 	built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-		return search(ctx, bfs, root, parent, nil)
+		return search(ctx, root, plugins.Output{Parent: parent})
 	}
-	shortestPaths := func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		plugins.Traversal, error) {
-		return search(ctx, sssp, root, parent, distance)
+	if in.ShortestPaths {
+		built.ShortestPaths = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
+			plugins.Traversal, error) {
+			return search(ctx, root, plugins.Output{Parent: parent, Distance: distance})
+		}
 	}
 	built.Agree = func(err error) error {
 		failed := []int64{0}
@@ -159,28 +156,17 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		return err
 	}
 	built.Free = func() error { p.mpi.Do(rank.Free); return nil }
-	repeat := func(ctx context.Context, run kernel, roots []graph.Vertex, duration time.Duration,
-		parent []graph.Vertex, distance []float32) (searches int64, err error) {
+	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
+		searches int64, err error) {
 		p.mpi.Do(func() {
 			rank.Wake()
 			for start := time.Now(); err == nil && !isOver(ranks, start, duration); {
-				if _, err = run(ctx, roots[searches%int64(len(roots))], parent, distance); err == nil {
+				if _, err = run(ctx, roots[searches%int64(len(roots))], out); err == nil {
 					searches++
 				}
 			}
 		})
 		return searches, canceled(err)
-	}
-	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex) (
-		int64, error) {
-		return repeat(ctx, bfs, roots, duration, parent, nil)
-	}
-	if in.ShortestPaths {
-		built.ShortestPaths = shortestPaths
-		built.RepeatShortestPaths = func(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-			parent []graph.Vertex, distance []float32) (int64, error) {
-			return repeat(ctx, sssp, roots, duration, parent, distance)
-		}
 	}
 	return built, nil
 }

@@ -130,18 +130,16 @@ class Service:
 
         return self.run(context, request.call_id, work)
 
+    def searcher(self, request):
+        """The kernel that a request asks for, with its arrays: kernel 3 if there are distances."""
+        parent = self.segments.attach(request.parent, PARENT)
+        if not request.HasField("distance"):
+            return lambda root, canceled: self.engine.search(root, parent, canceled)
+        distance = self.segments.attach(request.distance, FLOAT)
+        return lambda root, canceled: self.engine.shortest_paths(root, parent, distance, canceled)
+
     def search(self, request, context):
-        def work(canceled):
-            return self.engine.search(request.root, self.segments.attach(request.parent, PARENT), canceled)
-
-        return self.run(context, request.call_id, work)
-
-    def shortest_paths(self, request, context):
-        def work(canceled):
-            parent = self.segments.attach(request.parent, PARENT)
-            return self.engine.shortest_paths(request.root, parent, self.segments.attach(request.distance, FLOAT), canceled)
-
-        return self.run(context, request.call_id, work)
+        return self.run(context, request.call_id, lambda canceled: self.searcher(request)(request.root, canceled))
 
     def repeat(self, request, context):
         def work(canceled):
@@ -151,10 +149,10 @@ class Service:
             for root in roots:
                 if not 0 <= root < vertices:
                     raise Fail(pb.Failure.KIND_ROOT, "root %d of %d" % (root, vertices))
-            parent, searches = self.segments.attach(request.parent, PARENT), 0
+            search, searches = self.searcher(request), 0
             end = time.monotonic_ns() + request.duration_ns
             while time.monotonic_ns() < end and not canceled():
-                self.engine.search(roots[searches % len(roots)], parent, canceled)
+                search(roots[searches % len(roots)], canceled)
                 searches += 1
             return pb.RepeatReply(searches=searches)
 
@@ -201,8 +199,6 @@ def handlers(service, leave):
         "Search": call("search", pb.SearchRequest), "Close": call("close", pb.CloseRequest),
         "Cancel": call("cancel", pb.CancelRequest),
     }
-    if hasattr(service.engine, "shortest_paths"):
-        calls["ShortestPaths"] = call("shortest_paths", pb.SearchRequest)
     if hasattr(service.engine, "vertices"):
         calls["Repeat"] = call("repeat", pb.RepeatRequest)
     return (

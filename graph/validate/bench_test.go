@@ -32,7 +32,7 @@ func BenchmarkValidate(b *testing.B) {
 	for i := range 4 {
 		root, _ := tuples[i].Ends()
 		parent := make([]graph.Vertex, k.Vertices())
-		must.Get(e.Search(b.Context(), root, parent))
+		must.Get(e.Search(b.Context(), root, plugins.Output{Parent: parent}))
 		roots, parents = append(roots, root), append(parents, parent)
 	}
 	for _, threads := range []int{1, 0} {

@@ -245,6 +245,15 @@ func (l *loaded) repeat(duration time.Duration, roots ...graph.Vertex) (n int64,
 	return n, took
 }
 
+// loop makes a loop of searches by the kernel of the case. An engine has one if the error is not errors.ErrUnsupported.
+func (s *subject) loop(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
+	distance []float32) (int64, error) {
+	if engine, ok := s.engine.(plugins.Repeater); ok {
+		return engine.Repeat(ctx, roots, duration, s.output(parent, distance))
+	}
+	return 0, errors.ErrUnsupported
+}
+
 func repeatDuration(s *subject) {
 	for _, in := range []input{s.kronecker(10, 16, 2, 3), shuffled(grid(20, 30), 33)} {
 		l, roots := s.load(in), in.sample()[:5]

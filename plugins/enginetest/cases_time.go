@@ -159,7 +159,7 @@ func cancelBefore(s *subject) {
 	in := random(3000, 9000, 21)
 	l := s.load(in)
 	for _, ended := range []context.Context{canceled, late} {
-		_, err := s.engine.Search(ended, 1, l.parent)
+		_, err := s.engine.Search(ended, 1, plugins.Output{Parent: l.parent})
 		s.wantError(in.String()+", root 1, context ended before the call", err, ended.Err())
 		s.when = "after a canceled search"
 		l.searchAll(1, 2)

@@ -3,7 +3,6 @@
 package enginetest
 
 import (
-	"context"
 	"math"
 	"time"
 
@@ -11,30 +10,12 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-func (m *mutant) ShortestPaths(
-	ctx context.Context, root vertex, parent []vertex, distance []float32) (traversal, error) {
-	c := call{ctx, m.right, root, parent, distance}
-	if m.paths != nil {
-		return m.paths(c)
-	}
-	return c.search()
-}
-
-func (m *mutant) RepeatShortestPaths(ctx context.Context, roots []vertex, duration time.Duration, parent []vertex,
-	distance []float32) (int64, error) {
-	n, err := m.right.(plugins.PathFinder).RepeatShortestPaths(ctx, roots, duration, parent, distance)
-	if m.pathLoop != nil {
-		return m.pathLoop(n, parent, distance), nil
-	}
-	return n, err
-}
-
-// finding makes a mutant that has only another ShortestPaths.
+// finding makes a mutant that has only another Search of kernel 3.
 func finding(paths func(c call) (traversal, error)) func() *mutant {
 	return func() *mutant { return &mutant{paths: paths} }
 }
 
-// afterPaths makes a mutant that changes the results of each ShortestPaths.
+// afterPaths makes a mutant that changes the results of each Search of kernel 3.
 func afterPaths(change func(c call, t *traversal)) func() *mutant {
 	return finding(func(c call) (traversal, error) {
 		t, err := c.search()
@@ -69,28 +50,28 @@ func wrongPaths() map[string]wrong {
 			return w
 		}), words{"paths/exact": "weights denormal", "paths/far": "weights denormal"}},
 		"adds in float64": {afterPaths(func(c call, _ *traversal) {
-			for v, d := range c.distance {
-				if d > 1 && c.parent[v] != graph.Unreached {
-					c.distance[v] = math.Nextafter32(d, 0)
+			for v, d := range c.Distance {
+				if d > 1 && c.Parent[v] != graph.Unreached {
+					c.Distance[v] = math.Nextafter32(d, 0)
 				}
 			}
 		}), words{"paths/kronecker": "distance[", "paths/any-order": "distance["}},
 		"takes the nearest neighbor that it knows as the parent": {afterPaths(func(c call, _ *traversal) {
-			for v, p := range c.parent {
-				if p != graph.Unreached && p != c.root && c.distance[v] == c.distance[p] {
-					c.parent[p] = vertex(v)
+			for v, p := range c.Parent {
+				if p != graph.Unreached && p != c.root && c.Distance[v] == c.Distance[p] {
+					c.Parent[p] = vertex(v)
 				}
 			}
 		}), words{"paths/exact": "the parents form a cycle"}},
 		"leaves distances of unreached vertices": {afterPaths(func(c call, _ *traversal) {
-			for v, p := range c.parent {
+			for v, p := range c.Parent {
 				if p == graph.Unreached {
-					c.distance[v] = math.MaxFloat32
+					c.Distance[v] = math.MaxFloat32
 				}
 			}
 		}), words{"paths/exact": "want +Inf"}},
 		"writes behind the distances": {afterPaths(func(c call, _ *traversal) {
-			c.distance[:len(c.distance)+1][len(c.distance)] = 0
+			c.Distance[:len(c.Distance)+1][len(c.Distance)] = 0
 		}), words{"paths/exact": "want nothing written outside of distance[0:"}},
 		"keeps the weights of the graph before": {constructing(func(b build) (construction, error) {
 			if !b.in.ShortestPaths && kept.ShortestPaths {
@@ -105,7 +86,7 @@ func wrongPaths() map[string]wrong {
 			return c, err
 		}), words{"paths/weights-let-go": "want the weights unchanged"}},
 		"accepts any root": {finding(func(c call) (traversal, error) {
-			c.root = max(0, min(c.root, vertex(len(c.parent)-1)))
+			c.root = max(0, min(c.root, vertex(len(c.Parent)-1)))
 			return c.search()
 		}), words{"paths/refused": "want an error that wraps"}},
 		"reports a part of the time of kernel 3": {afterPaths(func(_ call, t *traversal) {
@@ -113,8 +94,8 @@ func wrongPaths() map[string]wrong {
 			t.Elapsed = 1
 		}), words{"paths/report": "less than half"}},
 		"leaves another result after the loop": {func() *mutant {
-			return &mutant{pathLoop: func(n int64, _ []vertex, distance []float32) int64 {
-				distance[0] += 1
+			return &mutant{pathLoop: func(n int64, out plugins.Output) int64 {
+				out.Distance[0] += 1
 				return n
 			}}
 		}, words{"paths/repeat": "distance[0]"}},

@@ -101,7 +101,7 @@ func wrongInTheLoop() map[string]wrong {
 			return 3*n - 1, err // which three roots would have ended with the second
 		}), words{"repeat/duration": "the result of the last of"}},
 		"keeps the parents of its loop": {repeated(func(l loop) (int64, error) {
-			l.parent = make([]vertex, len(l.parent))
+			l.Parent = make([]vertex, len(l.Parent))
 			return l.repeat()
 		}), words{"repeat/duration": "the result of the last of"}},
 		"repeats to the end": {repeated(func(l loop) (int64, error) {
@@ -161,15 +161,15 @@ func wrongRefusals() map[string]wrong {
 			"construct/huge-label": "unusable tuples",
 		}},
 		"takes any root": {searching(func(c call) (traversal, error) {
-			return c.right.Search(c.ctx, min(max(c.root, 0), vertex(len(c.parent))-1), c.parent)
+			return c.right.Search(c.ctx, min(max(c.root, 0), vertex(len(c.Parent))-1), c.Output)
 		}), words{"search/refused": "root -1 with 100 parents: want an error that wraps [\"root is not a vertex\"]"}},
 		"panics on a root outside": {searching(func(c call) (traversal, error) {
-			c.parent[c.root] = c.root
+			c.Parent[c.root] = c.root
 			return c.search()
 		}), words{"search/refused": "want no panic"}},
 		"searches into a short array": {searching(func(c call) (traversal, error) {
-			if len(c.parent) > 0 && len(c.parent) < 100 {
-				c.parent = make([]vertex, 100)
+			if len(c.Parent) > 0 && len(c.Parent) < 100 {
+				c.Parent = make([]vertex, 100)
 			}
 			return c.search()
 		}), words{

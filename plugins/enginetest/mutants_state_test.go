@@ -22,11 +22,11 @@ func wrongState() map[string]wrong {
 	var given plugins.Input
 	return map[string]wrong{
 		"keeps the former search's parents": {searching(func(c call) (traversal, error) {
-			kept := slices.Clone(c.parent)
+			kept := slices.Clone(c.Parent)
 			t, err := c.search()
-			for v := range c.parent {
-				if err == nil && c.parent[v] == graph.Unreached && kept[v] >= 0 {
-					c.parent[v] = kept[v]
+			for v := range c.Parent {
+				if err == nil && c.Parent[v] == graph.Unreached && kept[v] >= 0 {
+					c.Parent[v] = kept[v]
 				}
 			}
 			return t, err
@@ -38,8 +38,8 @@ func wrongState() map[string]wrong {
 			last = root
 		}), words{"search/any-order": "got -1"}},
 		"takes the parent array's first length for ever": {searching(func(c call) (traversal, error) {
-			if length = cmp.Or(length, len(c.parent)); len(c.parent) != length {
-				return traversal{}, fmt.Errorf("%d entries: %w", len(c.parent), plugins.ErrParent)
+			if length = cmp.Or(length, len(c.Parent)); len(c.Parent) != length {
+				return traversal{}, fmt.Errorf("%d entries: %w", len(c.Parent), plugins.ErrParent)
 			}
 			return c.search()
 		}), words{"search/parent-length": "got the error: 40 entries"}},
@@ -66,12 +66,12 @@ func wrongState() map[string]wrong {
 			}
 		}, words{"construct/tuples-let-go": "after the host has overwritten the tuples"}},
 		"ignores its context in searches": {searching(func(c call) (traversal, error) {
-			return c.right.Search(context.WithoutCancel(c.ctx), c.root, c.parent)
+			return c.right.Search(context.WithoutCancel(c.ctx), c.root, c.Output)
 		}), words{
 			"cancel/before": "context ended before the call: want an error that wraps [\"context canceled\"], got: none",
 		}},
 		"takes its time after a canceled search": {searching(func(c call) (traversal, error) {
-			return c.right.Search(slow(c.ctx, patience+time.Second/5), c.root, c.parent)
+			return c.right.Search(slow(c.ctx, patience+time.Second/5), c.root, c.Output)
 		}), words{"cancel/during-search": "want an end within 2s of the cancel"}},
 		"takes its time after a canceled Construct": {onInput(func(b *build) {
 			b.ctx = slow(b.ctx, patience+time.Second/5)
@@ -140,13 +140,13 @@ func wrongInTheLongRun() map[string]wrong {
 		}, words{"honest/done": "parent["}},
 		"keeps the answer for each root": {searching(func(c call) (traversal, error) {
 			start := time.Now()
-			if answer, known := answers[c.root]; known && len(answer) == len(c.parent) {
-				copy(c.parent, answer)
+			if answer, known := answers[c.root]; known && len(answer) == len(c.Parent) {
+				copy(c.Parent, answer)
 				return traversal{Elapsed: time.Since(start)}, nil
 			}
 			time.Sleep(2 * time.Millisecond)
 			_, err := c.search()
-			answers[c.root] = slices.Clone(c.parent)
+			answers[c.root] = slices.Clone(c.Parent)
 			return traversal{Elapsed: time.Since(start)}, err
 		}), words{"honest/nothing-learned": "want the same work each time"}},
 		"wears out after some hundred searches": {after(func(root vertex, parent []vertex, _ *traversal) {
@@ -158,7 +158,7 @@ func wrongInTheLongRun() map[string]wrong {
 			t, err := c.search()
 			time.Sleep(2 * time.Millisecond) // so that cancels come before the end
 			if err == nil && c.ctx.Err() == nil && broken {
-				c.parent[c.root] = graph.Unreached
+				c.Parent[c.root] = graph.Unreached
 			}
 			broken = c.ctx.Err() != nil
 			return t, err

@@ -41,9 +41,9 @@ type mutant struct {
 	memory    func() int64                                   // of its process; nil: unknown
 	used      int                                            // pieces of memory that were allocated
 	live      int                                            // and those that were not released
-	repeat    func(l loop) (int64, error)
-	paths     func(c call) (traversal, error)
-	pathLoop  func(n int64, parent []vertex, distance []float32) int64
+	repeat    func(l loop) (int64, error)                    // of kernel 2
+	paths     func(c call) (traversal, error)                // Search of kernel 3
+	pathLoop  func(n int64, out plugins.Output) int64        // after a loop of kernel 3
 }
 
 // loop is a call of Repeat.
@@ -52,17 +52,22 @@ type loop struct {
 	right    plugins.Repeater
 	roots    []vertex
 	duration time.Duration
-	parent   []vertex
+	plugins.Output
 }
 
-func (l loop) repeat() (int64, error) { return l.right.Repeat(l.ctx, l.roots, l.duration, l.parent) }
+func (l loop) repeat() (int64, error) { return l.right.Repeat(l.ctx, l.roots, l.duration, l.Output) }
 
-func (m *mutant) Repeat(ctx context.Context, roots []vertex, duration time.Duration, parent []vertex) (int64, error) {
-	l := loop{ctx, m.right.(plugins.Repeater), roots, duration, parent}
-	if m.repeat == nil {
-		return l.repeat()
+func (m *mutant) Repeat(ctx context.Context, roots []vertex, duration time.Duration, out plugins.Output) (
+	int64, error) {
+	l := loop{ctx, m.right.(plugins.Repeater), roots, duration, out}
+	if m.repeat != nil && out.Distance == nil {
+		return m.repeat(l)
 	}
-	return m.repeat(l)
+	n, err := l.repeat()
+	if m.pathLoop != nil && out.Distance != nil && err == nil {
+		n = m.pathLoop(n, out)
+	}
+	return n, err
 }
 
 func (m *mutant) Tuples(n int64) ([]graph.Edge, func() error, error) {
@@ -108,11 +113,15 @@ func (m *mutant) Construct(ctx context.Context, in plugins.Input) (construction,
 	return m.right.Construct(ctx, in)
 }
 
-func (m *mutant) Search(ctx context.Context, root vertex, parent []vertex) (traversal, error) {
-	if m.search != nil {
-		return m.search(call{ctx, m.right, root, parent, nil})
+func (m *mutant) Search(ctx context.Context, root vertex, out plugins.Output) (traversal, error) {
+	c := call{ctx, m.right, root, out}
+	switch {
+	case m.search != nil && out.Distance == nil:
+		return m.search(c)
+	case m.paths != nil && out.Distance != nil:
+		return m.paths(c)
 	}
-	return m.right.Search(ctx, root, parent)
+	return c.search()
 }
 
 func (m *mutant) Close() error {
@@ -122,21 +131,15 @@ func (m *mutant) Close() error {
 	return m.right.Close()
 }
 
-// call is a call of Search or, with distances, of ShortestPaths, which a mutant may change before it makes it.
+// call is a call of Search, which a mutant may change before it makes it.
 type call struct {
-	ctx      context.Context
-	right    correct
-	root     vertex
-	parent   []vertex
-	distance []float32
+	ctx   context.Context
+	right correct
+	root  vertex
+	plugins.Output
 }
 
-func (c call) search() (traversal, error) {
-	if c.distance != nil {
-		return c.right.(plugins.PathFinder).ShortestPaths(c.ctx, c.root, c.parent, c.distance)
-	}
-	return c.right.Search(c.ctx, c.root, c.parent)
-}
+func (c call) search() (traversal, error) { return c.right.Search(c.ctx, c.root, c.Output) }
 
 // build is a call of Construct.
 type build struct {
@@ -174,7 +177,7 @@ func after(change func(root vertex, parent []vertex, t *traversal)) func() *muta
 	return searching(func(c call) (traversal, error) {
 		t, err := c.search()
 		if err == nil {
-			change(c.root, c.parent, &t)
+			change(c.root, c.Parent, &t)
 		}
 		return t, err
 	})

@@ -121,22 +121,14 @@ func (s *subject) wantError(what string, err error, sentinels ...error) {
 // search makes a search by the kernel of the case. Kernel 2 does not use distance.
 func (s *subject) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
 	plugins.Traversal, error) {
-	if s.kernel3 {
-		return s.engine.(plugins.PathFinder).ShortestPaths(ctx, root, parent, distance)
-	}
-	return s.engine.Search(ctx, root, parent)
+	return s.engine.Search(ctx, root, s.output(parent, distance))
 }
 
-// loop makes a loop of searches by the kernel of the case. An engine has one if the error is not errors.ErrUnsupported.
-func (s *subject) loop(ctx context.Context, roots []graph.Vertex, duration time.Duration, parent []graph.Vertex,
-	distance []float32) (int64, error) {
-	if s.kernel3 {
-		return s.engine.(plugins.PathFinder).RepeatShortestPaths(ctx, roots, duration, parent, distance)
+func (s *subject) output(parent []graph.Vertex, distance []float32) (out plugins.Output) {
+	if out.Parent = parent; s.kernel3 {
+		out.Distance = distance
 	}
-	if engine, ok := s.engine.(plugins.Repeater); ok {
-		return engine.Repeat(ctx, roots, duration, parent)
-	}
-	return 0, errors.ErrUnsupported
+	return out
 }
 
 func (s *subject) refusesSearch(what string, root graph.Vertex, parent []graph.Vertex, sentinels ...error) {

@@ -28,7 +28,7 @@ func (accelerator) Construct(context.Context, plugins.Input) (plugins.Constructi
 	return plugins.Construction{}, errNotAnEngine
 }
 
-func (accelerator) Search(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+func (accelerator) Search(context.Context, graph.Vertex, plugins.Output) (plugins.Traversal, error) {
 	return plugins.Traversal{}, errNotAnEngine
 }
 
@@ -94,13 +94,9 @@ func (c *Client) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
 	return err
 }
 
-func (c *Client) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	t validate.Tree, err error) {
+func (c *Client) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (t validate.Tree, err error) {
 	request := &enginepb.ValidateRequest{Root: int64(root)}
-	if request.Parent, err = segmentOf(c.host, parentSegment, parent, present); err == nil {
-		request.Distance, err = segmentOf(c.host, distanceSegment, distance, present)
-	}
-	if err != nil {
+	if request.Parent, request.Distance, err = c.output(out); err != nil {
 		return t, err
 	}
 	t, err = exchange(ctx, c, c.engine.Validate, request, treeFromWire)
@@ -204,10 +200,10 @@ func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*
 
 func (s acceleratorServer) Validate(ctx context.Context, r *enginepb.ValidateRequest) (*enginepb.Verdict, error) {
 	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (t validate.Tree, err error) {
-		parent, distance, err := s.results(r.GetParent(), r.GetDistance())
+		out, err := s.output(r.GetParent(), r.GetDistance())
 		if err != nil {
 			return t, err
 		}
-		return s.device.Validate(ctx, graph.Vertex(r.GetRoot()), parent, distance)
+		return s.device.Validate(ctx, graph.Vertex(r.GetRoot()), out)
 	}, treeToWire, treeFromWire)
 }

@@ -51,7 +51,6 @@ type Client struct {
 var (
 	_ plugins.Engine      = (*Client)(nil)
 	_ plugins.Repeater    = (*Client)(nil)
-	_ plugins.PathFinder  = (*Client)(nil)
 	_ plugins.Accelerator = (*Client)(nil)
 )
 

@@ -33,7 +33,7 @@ func (s *stage) call(ctx context.Context, client *Client, which string) error {
 	case "construct":
 		return must.Err(client.Construct(ctx, s.triangle()))
 	}
-	return must.Err(client.Search(ctx, 0, s.parents(3)))
+	return must.Err(client.Search(ctx, 0, plugins.Output{Parent: s.parents(3)}))
 }
 
 func TestCrashIsReportedWithTheLastOutput(t *testing.T) {
@@ -89,7 +89,7 @@ func (s *stage) searching(ctx context.Context, act string) (client *Client, text
 	client = s.open(act, moreKey+"="+note)
 	parents := s.parents(3)
 	returned = make(chan error, 1)
-	go func() { returned <- must.Err(client.Search(ctx, 0, parents)) }()
+	go func() { returned <- must.Err(client.Search(ctx, 0, plugins.Output{Parent: parents})) }()
 	for {
 		select {
 		case err := <-returned:
@@ -148,7 +148,7 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(after, cancel)
-		_, err := client.Search(ctx, 0, s.parents(3))
+		_, err := client.Search(ctx, 0, plugins.Output{Parent: s.parents(3)})
 		if !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("canceled after %v: got %v, want Canceled alone", after, err)
 		}
@@ -159,7 +159,7 @@ func TestCancelReachesTheEngineAndItStaysUsable(t *testing.T) {
 			t.Fatalf("the engine does not end calls after their deadlines: %s", words)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
-		_, err := client.Search(ctx, 0, parents)
+		_, err := client.Search(ctx, 0, plugins.Output{Parent: parents})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v, want DeadlineExceeded alone", err)
@@ -275,15 +275,14 @@ func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
 	return err
 }
 
-func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	validate.Tree, error) {
+func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {
 	switch {
 	case a.validator == nil:
 		return validate.Tree{}, plugins.ErrNotConstructed
-	case distance != nil:
-		return a.validator.ShortestPaths(ctx, root, parent, distance)
+	case out.Distance != nil:
+		return a.validator.ShortestPaths(ctx, root, out.Parent, out.Distance)
 	}
-	return a.validator.Validate(ctx, root, parent)
+	return a.validator.Validate(ctx, root, out.Parent)
 }
 
 func (*byCPU) Close() error { return nil }
@@ -292,8 +291,8 @@ func (*byCPU) Close() error { return nil }
 func TestAcceleratorBehindAProcess(t *testing.T) {
 	s := newStage(t)
 	a := s.open("accelerates")
-	must.Is(t, must.Err(a.Validate(t.Context(), 0, s.parents(4), nil)), plugins.ErrNotConstructed)
-	must.Is(t, must.Err(a.Search(t.Context(), 0, s.parents(4))), plugins.ErrUnavailable)
+	must.Is(t, must.Err(a.Validate(t.Context(), 0, plugins.Output{Parent: s.parents(4)})), plugins.ErrNotConstructed)
+	must.Is(t, must.Err(a.Search(t.Context(), 0, plugins.Output{Parent: s.parents(4)})), plugins.ErrUnavailable)
 	must.Is(t, must.Err(a.Construct(t.Context(), plugins.Input{})), plugins.ErrUnavailable)
 	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples, weights := first(s.Reserve(recipe.Tuples())), first(s.Weights(recipe.Tuples()))
@@ -325,7 +324,7 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 			copy(parents, c.parent)
 			copy(distances, lengths)
 			parents[other] = parent
-			got, gotErr := a.Validate(t.Context(), root, parents, c.distance)
+			got, gotErr := a.Validate(t.Context(), root, plugins.Output{Parent: parents, Distance: c.distance})
 			want, wantErr := validator.Validate(t.Context(), root, parents)
 			if c.distance != nil {
 				want, wantErr = validator.ShortestPaths(t.Context(), root, parents, distances)
@@ -359,7 +358,7 @@ func TestDeviceTuples(t *testing.T) {
 func TestAnEngineIsNoAccelerator(t *testing.T) {
 	s := newStage(t)
 	e := s.open("serial")
-	must.Is(t, must.Err(e.Validate(t.Context(), 0, s.parents(4), nil)), errors.ErrUnsupported)
+	must.Is(t, must.Err(e.Validate(t.Context(), 0, plugins.Output{Parent: s.parents(4)})), errors.ErrUnsupported)
 	must.Is(t, must.Err(e.Lend(t.Context(), nil)), errors.ErrUnsupported)
 	must.Is(t, e.Load(t.Context(), nil, nil, 4), errors.ErrUnsupported)
 	must.Is(t, e.Generate(t.Context(), graph.Kronecker{}, nil, 0), errors.ErrUnsupported)

@@ -138,7 +138,7 @@ func (s *stage) works(parent []graph.Vertex) {
 	s.t.Helper()
 	client := s.open("serial")
 	must.Get(client.Construct(context.Background(), s.triangle()))
-	must.Get(client.Search(context.Background(), 1, parent))
+	must.Get(client.Search(context.Background(), 1, plugins.Output{Parent: parent}))
 	if got := fmt.Sprint(parent[:3]); got != "[1 1 1]" {
 		s.t.Errorf("parents of the triangle from root 1: %s, want [1 1 1]", got)
 	}

@@ -46,15 +46,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// engine has both kernels.
-type engine interface {
-	plugins.Engine
-	plugins.PathFinder
-}
-
 // actor is the serial engine with some methods replaced.
 type actor struct {
-	engine
+	engine    plugins.Engine
 	describe  func()
 	construct func(plugins.Input) error
 	search    func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (traversal, error)
@@ -75,11 +69,11 @@ func (a *actor) Construct(ctx context.Context, g plugins.Input) (plugins.Constru
 	return a.engine.Construct(ctx, g)
 }
 
-func (a *actor) Search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (traversal, error) {
+func (a *actor) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (traversal, error) {
 	if a.search != nil {
-		return a.search(ctx, root, parent)
+		return a.search(ctx, root, out.Parent)
 	}
-	return a.engine.Search(ctx, root, parent)
+	return a.engine.Search(ctx, root, out)
 }
 
 func (a *actor) Close() error {
@@ -91,7 +85,7 @@ func (a *actor) Close() error {
 
 func serve(a actor) func() {
 	return func() {
-		a.engine = serial.New().(engine)
+		a.engine = serial.New()
 		Serve(&a)
 	}
 }
@@ -209,10 +203,10 @@ func BenchmarkEmptySearch(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			parent := s.parents(1)
 			must.Get(engine.Construct(b.Context(), plugins.Input{Tuples: tuples}))
-			must.Get(engine.Search(b.Context(), 0, parent)) // maps the parents
+			must.Get(engine.Search(b.Context(), 0, plugins.Output{Parent: parent})) // maps the parents
 			b.ReportAllocs()
 			for b.Loop() {
-				must.Get(engine.Search(b.Context(), 0, parent))
+				must.Get(engine.Search(b.Context(), 0, plugins.Output{Parent: parent}))
 			}
 		})
 	}

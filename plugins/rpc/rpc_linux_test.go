@@ -21,6 +21,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // An engine finds the file of the tuples in /proc of its parent. It can open it for writing, but not write, map or cut
@@ -75,7 +76,7 @@ func TestFrozenEngineChangesNothing(t *testing.T) {
 	client := s.open("works on")
 	must.Get(client.Construct(context.Background(), s.triangle()))
 	parent := s.parents(3)
-	must.Get(client.Search(context.Background(), 0, parent))
+	must.Get(client.Search(context.Background(), 0, plugins.Output{Parent: parent}))
 	client.Freeze()
 	frozen := atomic.LoadInt64((*int64)(&parent[0]))
 	time.Sleep(20 * time.Millisecond)
@@ -116,7 +117,7 @@ func TestParentsStayAttachedUntilOthersAreNamed(t *testing.T) {
 		{first, "800"},
 		{nil, ""},
 	} {
-		_, err := client.Search(context.Background(), 0, c.parent)
+		_, err := client.Search(context.Background(), 0, plugins.Output{Parent: c.parent})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("search %d: the engine maps %v, want %q", i, err, c.want)
 		}

@@ -148,9 +148,9 @@ func memoryError(err error) error {
 // and tuples that an accelerator writes, stay mapped until a call names others, so that only the first one pays for
 // mapping them.
 
-// attach maps the whole segment that wire names; nothing if wire is nil.
+// attach maps the whole segment that wire names, or nothing for an array without elements.
 func attach(wire *enginepb.Segment, kind segmentKind, writable bool) (m mapping, err error) {
-	if wire == nil {
+	if wire.GetPath() == "" {
 		return mapping{}, nil
 	}
 	if total := wire.GetTotal(); total < 0 || total > kind.maxElements() {

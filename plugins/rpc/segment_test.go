@@ -91,18 +91,19 @@ func TestRequestForElementsOutsideOfASegmentIsRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrSegment", name, err)
 		}
 	}
-	must.Get(client.Search(context.Background(), 0, parents))
+	must.Get(client.Search(context.Background(), 0, plugins.Output{Parent: parents}))
 }
 
 func TestOnlyMemoryOfTheHostIsSharedAndEveryPartOfIt(t *testing.T) {
 	s := newStage(t)
 	input, around, client := s.triangle(), s.parents(10), s.open("serial")
 	must.Get(client.Construct(context.Background(), input))
-	must.Get(client.Search(context.Background(), 2, around[3:6]))
+	must.Get(client.Search(context.Background(), 2, plugins.Output{Parent: around[3:6]}))
 	if got := fmt.Sprint(around[2:7]); got != fmt.Sprint([]graph.Vertex{graph.Unwritten, 2, 2, 2, graph.Unwritten}) {
 		t.Errorf("the parents and their neighbors: %s", got)
 	}
-	must.Is(t, must.Err(client.Search(t.Context(), 2, make([]graph.Vertex, 3))), ErrSegment, "Host.Parents")
+	_, err := client.Search(t.Context(), 2, plugins.Output{Parent: make([]graph.Vertex, 3)})
+	must.Is(t, err, ErrSegment, "Host.Parents")
 	input.Tuples = slices.Clone(input.Tuples)
 	must.Is(t, must.Err(client.Construct(t.Context(), input)), ErrSegment)
 }

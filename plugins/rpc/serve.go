@@ -193,54 +193,28 @@ func mapped[E element](wire *enginepb.Segment, kind segmentKind, use func(elemen
 }
 
 func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
-	return s.search(ctx, request, func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, _ []float32) (
-		plugins.Traversal, error) {
-		return s.engine.Search(ctx, root, parent)
-	})
-}
-
-// ShortestPaths answers UNIMPLEMENTED for an engine without kernel 3.
-func (s *server) ShortestPaths(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
-	finder, ok := s.engine.(plugins.PathFinder)
-	if !ok {
-		return s.UnimplementedEngineServer.ShortestPaths(ctx, request)
-	}
-	return s.search(ctx, request, finder.ShortestPaths)
-}
-
-// search answers a call of kernel 3, or of kernel 2 without distances.
-func (s *server) search(ctx context.Context, request *enginepb.SearchRequest,
-	do func(context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error),
-) (*enginepb.Traversal, error) {
-	var parent []graph.Vertex
+	var out plugins.Output
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (t plugins.Traversal, err error) {
-		var distance []float32
-		if parent, distance, err = s.results(request.GetParent(), request.GetDistance()); err != nil {
+		if out, err = s.output(request.GetParent(), request.GetDistance()); err != nil {
 			return t, err
 		}
-		return do(ctx, graph.Vertex(request.GetRoot()), parent, distance)
-	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) {
-		if s.part || request.GetDistance() != nil {
-			return traversalFromWire(t, nil)
-		}
-		return traversalFromWire(t, parent)
-	})
+		return s.engine.Search(ctx, graph.Vertex(request.GetRoot()), out)
+	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) { return readTraversal(t, out, s.part) })
 }
 
-// results maps the arrays of a search; kernel 2 has no distances.
-func (s *server) results(parents, distances *enginepb.Segment) (
-	parent []graph.Vertex, distance []float32, err error) {
+// output maps the arrays of a search; kernel 2 has no distances.
+func (s *server) output(parents, distances *enginepb.Segment) (out plugins.Output, err error) {
 	kinds := []segmentKind{parentSegment}
 	if distances != nil {
 		kinds = append(kinds, distanceSegment)
 	}
 	if err = s.dropOthers(kinds...); err == nil {
-		parent, err = keep[graph.Vertex](s, parents, parentSegment)
+		out.Parent, err = keep[graph.Vertex](s, parents, parentSegment)
 	}
 	if err == nil && distances != nil {
-		distance, err = keep[float32](s, distances, distanceSegment)
+		out.Distance, err = keep[float32](s, distances, distanceSegment)
 	}
-	return parent, distance, err
+	return out, err
 }
 
 // keptShare is a segment that stays mapped after a call.
@@ -286,34 +260,13 @@ func (s *server) Repeat(ctx context.Context, request *enginepb.RepeatRequest) (*
 	if !ok {
 		return s.UnimplementedEngineServer.Repeat(ctx, request)
 	}
-	return s.repeat(ctx, request, func(ctx context.Context, roots []graph.Vertex, duration time.Duration,
-		parent []graph.Vertex, _ []float32) (int64, error) {
-		return repeater.Repeat(ctx, roots, duration, parent)
-	})
-}
-
-// RepeatShortestPaths answers UNIMPLEMENTED for an engine without kernel 3.
-func (s *server) RepeatShortestPaths(
-	ctx context.Context, request *enginepb.RepeatRequest,
-) (*enginepb.RepeatReply, error) {
-	finder, ok := s.engine.(plugins.PathFinder)
-	if !ok {
-		return s.UnimplementedEngineServer.RepeatShortestPaths(ctx, request)
-	}
-	return s.repeat(ctx, request, finder.RepeatShortestPaths)
-}
-
-// repeat answers a loop of kernel 3, or of kernel 2 without distances.
-func (s *server) repeat(ctx context.Context, request *enginepb.RepeatRequest,
-	loop func(context.Context, []graph.Vertex, time.Duration, []graph.Vertex, []float32) (int64, error),
-) (*enginepb.RepeatReply, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (int64, error) {
-		parent, distance, err := s.results(request.GetParent(), request.GetDistance())
+		out, err := s.output(request.GetParent(), request.GetDistance())
 		if err != nil {
 			return 0, err
 		}
 		roots := each(request.GetRoots(), func(root int64) graph.Vertex { return graph.Vertex(root) })
-		return loop(ctx, roots, time.Duration(request.GetDurationNs()), parent, distance)
+		return repeater.Repeat(ctx, roots, time.Duration(request.GetDurationNs()), out)
 	}, func(searches int64) *enginepb.RepeatReply { return &enginepb.RepeatReply{Searches: searches} }, searchesFromWire)
 }
 

@@ -210,7 +210,7 @@ func hostAct() {
 	for _, path := range []string{self, script} {
 		client := must.Get(h.Open(context.Background(), Program{Path: path}))
 		fmt.Println(client.PID())
-		go client.Search(context.Background(), graph.Vertex(0), parents)
+		go client.Search(context.Background(), graph.Vertex(0), plugins.Output{Parent: parents})
 	}
 	fmt.Println("ready")
 	forever()

@@ -381,7 +381,7 @@ type SearchRequest struct {
 	CallId        uint64                 `protobuf:"varint,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Root          int64                  `protobuf:"varint,2,opt,name=root,proto3" json:"root,omitempty"`
 	Parent        *Segment               `protobuf:"bytes,3,opt,name=parent,proto3" json:"parent,omitempty"`     // absent: an array of length 0
-	Distance      *Segment               `protobuf:"bytes,4,opt,name=distance,proto3" json:"distance,omitempty"` // of ShortestPaths: float32 numbers, as many as parents
+	Distance      *Segment               `protobuf:"bytes,4,opt,name=distance,proto3" json:"distance,omitempty"` // of kernel 3: float32 numbers, as many as parents; absent: kernel 2
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -450,7 +450,7 @@ type RepeatRequest struct {
 	Roots         []int64                `protobuf:"varint,2,rep,packed,name=roots,proto3" json:"roots,omitempty"`
 	DurationNs    int64                  `protobuf:"varint,3,opt,name=duration_ns,json=durationNs,proto3" json:"duration_ns,omitempty"`
 	Parent        *Segment               `protobuf:"bytes,4,opt,name=parent,proto3" json:"parent,omitempty"`     // for the parents of the last search
-	Distance      *Segment               `protobuf:"bytes,5,opt,name=distance,proto3" json:"distance,omitempty"` // of RepeatShortestPaths: for the distances of the last search
+	Distance      *Segment               `protobuf:"bytes,5,opt,name=distance,proto3" json:"distance,omitempty"` // of kernel 3: for the distances of the last search; absent: kernel 2
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2718,15 +2718,13 @@ const file_engine_proto_rawDesc = "" +
 	"\x04rule\x18\x01 \x01(\x03R\x04rule\x12\x12\n" +
 	"\x04root\x18\x02 \x01(\x03R\x04root\x12\x1a\n" +
 	"\bvertices\x18\x03 \x03(\x03R\bvertices\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\tR\x04text2\xe2\x06\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text2\xc4\x05\n" +
 	"\x06Engine\x12H\n" +
 	"\bDescribe\x12\x1f.teps.engine.v1.DescribeRequest\x1a\x1b.teps.engine.v1.Description\x12K\n" +
 	"\tConstruct\x12 .teps.engine.v1.ConstructRequest\x1a\x1c.teps.engine.v1.Construction\x12B\n" +
 	"\x06Search\x12\x1d.teps.engine.v1.SearchRequest\x1a\x19.teps.engine.v1.Traversal\x12A\n" +
 	"\x05Close\x12\x1c.teps.engine.v1.CloseRequest\x1a\x1a.teps.engine.v1.CloseReply\x12D\n" +
-	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12I\n" +
-	"\rShortestPaths\x12\x1d.teps.engine.v1.SearchRequest\x1a\x19.teps.engine.v1.Traversal\x12Q\n" +
-	"\x13RepeatShortestPaths\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12J\n" +
+	"\x06Repeat\x12\x1d.teps.engine.v1.RepeatRequest\x1a\x1b.teps.engine.v1.RepeatReply\x12J\n" +
 	"\bGenerate\x12\x1f.teps.engine.v1.GenerateRequest\x1a\x1d.teps.engine.v1.GenerateReply\x12>\n" +
 	"\x04Lend\x12\x1b.teps.engine.v1.LendRequest\x1a\x19.teps.engine.v1.LendReply\x12>\n" +
 	"\x04Load\x12\x1b.teps.engine.v1.LoadRequest\x1a\x19.teps.engine.v1.LoadReply\x12D\n" +
@@ -2832,27 +2830,23 @@ var file_engine_proto_depIdxs = []int32{
 	5,  // 40: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
 	16, // 41: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
 	6,  // 42: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	5,  // 43: teps.engine.v1.Engine.ShortestPaths:input_type -> teps.engine.v1.SearchRequest
-	6,  // 44: teps.engine.v1.Engine.RepeatShortestPaths:input_type -> teps.engine.v1.RepeatRequest
-	8,  // 45: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	10, // 46: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
-	12, // 47: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	14, // 48: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	18, // 49: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	23, // 50: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	28, // 51: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	30, // 52: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	17, // 53: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	7,  // 54: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	30, // 55: teps.engine.v1.Engine.ShortestPaths:output_type -> teps.engine.v1.Traversal
-	7,  // 56: teps.engine.v1.Engine.RepeatShortestPaths:output_type -> teps.engine.v1.RepeatReply
-	9,  // 57: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	11, // 58: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
-	13, // 59: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	15, // 60: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	19, // 61: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	50, // [50:62] is the sub-list for method output_type
-	38, // [38:50] is the sub-list for method input_type
+	8,  // 43: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	10, // 44: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	12, // 45: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	14, // 46: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	18, // 47: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	23, // 48: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	28, // 49: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	30, // 50: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	17, // 51: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	7,  // 52: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	9,  // 53: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	11, // 54: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	13, // 55: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	15, // 56: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	19, // 57: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	48, // [48:58] is the sub-list for method output_type
+	38, // [38:48] is the sub-list for method input_type
 	38, // [38:38] is the sub-list for extension type_name
 	38, // [38:38] is the sub-list for extension extendee
 	0,  // [0:38] is the sub-list for field type_name

@@ -28,18 +28,16 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Engine_Describe_FullMethodName            = "/teps.engine.v1.Engine/Describe"
-	Engine_Construct_FullMethodName           = "/teps.engine.v1.Engine/Construct"
-	Engine_Search_FullMethodName              = "/teps.engine.v1.Engine/Search"
-	Engine_Close_FullMethodName               = "/teps.engine.v1.Engine/Close"
-	Engine_Repeat_FullMethodName              = "/teps.engine.v1.Engine/Repeat"
-	Engine_ShortestPaths_FullMethodName       = "/teps.engine.v1.Engine/ShortestPaths"
-	Engine_RepeatShortestPaths_FullMethodName = "/teps.engine.v1.Engine/RepeatShortestPaths"
-	Engine_Generate_FullMethodName            = "/teps.engine.v1.Engine/Generate"
-	Engine_Lend_FullMethodName                = "/teps.engine.v1.Engine/Lend"
-	Engine_Load_FullMethodName                = "/teps.engine.v1.Engine/Load"
-	Engine_Validate_FullMethodName            = "/teps.engine.v1.Engine/Validate"
-	Engine_Cancel_FullMethodName              = "/teps.engine.v1.Engine/Cancel"
+	Engine_Describe_FullMethodName  = "/teps.engine.v1.Engine/Describe"
+	Engine_Construct_FullMethodName = "/teps.engine.v1.Engine/Construct"
+	Engine_Search_FullMethodName    = "/teps.engine.v1.Engine/Search"
+	Engine_Close_FullMethodName     = "/teps.engine.v1.Engine/Close"
+	Engine_Repeat_FullMethodName    = "/teps.engine.v1.Engine/Repeat"
+	Engine_Generate_FullMethodName  = "/teps.engine.v1.Engine/Generate"
+	Engine_Lend_FullMethodName      = "/teps.engine.v1.Engine/Lend"
+	Engine_Load_FullMethodName      = "/teps.engine.v1.Engine/Load"
+	Engine_Validate_FullMethodName  = "/teps.engine.v1.Engine/Validate"
+	Engine_Cancel_FullMethodName    = "/teps.engine.v1.Engine/Cancel"
 )
 
 // EngineClient is the client API for Engine service.
@@ -53,9 +51,6 @@ type EngineClient interface {
 	Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error)
 	// Repeat is plugins.Repeater. An engine without it answers UNIMPLEMENTED.
 	Repeat(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error)
-	// The calls of plugins.PathFinder. An engine without kernel 3 answers UNIMPLEMENTED.
-	ShortestPaths(ctx context.Context, in *SearchRequest, opts ...grpc.CallOption) (*Traversal, error)
-	RepeatShortestPaths(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error)
 	// The calls of plugins.Accelerator, which also has Describe, Close and Cancel. An engine answers UNIMPLEMENTED.
 	Generate(ctx context.Context, in *GenerateRequest, opts ...grpc.CallOption) (*GenerateReply, error)
 	Lend(ctx context.Context, in *LendRequest, opts ...grpc.CallOption) (*LendReply, error)
@@ -123,26 +118,6 @@ func (c *engineClient) Repeat(ctx context.Context, in *RepeatRequest, opts ...gr
 	return out, nil
 }
 
-func (c *engineClient) ShortestPaths(ctx context.Context, in *SearchRequest, opts ...grpc.CallOption) (*Traversal, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(Traversal)
-	err := c.cc.Invoke(ctx, Engine_ShortestPaths_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *engineClient) RepeatShortestPaths(ctx context.Context, in *RepeatRequest, opts ...grpc.CallOption) (*RepeatReply, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RepeatReply)
-	err := c.cc.Invoke(ctx, Engine_RepeatShortestPaths_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *engineClient) Generate(ctx context.Context, in *GenerateRequest, opts ...grpc.CallOption) (*GenerateReply, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GenerateReply)
@@ -204,9 +179,6 @@ type EngineServer interface {
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
 	// Repeat is plugins.Repeater. An engine without it answers UNIMPLEMENTED.
 	Repeat(context.Context, *RepeatRequest) (*RepeatReply, error)
-	// The calls of plugins.PathFinder. An engine without kernel 3 answers UNIMPLEMENTED.
-	ShortestPaths(context.Context, *SearchRequest) (*Traversal, error)
-	RepeatShortestPaths(context.Context, *RepeatRequest) (*RepeatReply, error)
 	// The calls of plugins.Accelerator, which also has Describe, Close and Cancel. An engine answers UNIMPLEMENTED.
 	Generate(context.Context, *GenerateRequest) (*GenerateReply, error)
 	Lend(context.Context, *LendRequest) (*LendReply, error)
@@ -238,12 +210,6 @@ func (UnimplementedEngineServer) Close(context.Context, *CloseRequest) (*CloseRe
 }
 func (UnimplementedEngineServer) Repeat(context.Context, *RepeatRequest) (*RepeatReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Repeat not implemented")
-}
-func (UnimplementedEngineServer) ShortestPaths(context.Context, *SearchRequest) (*Traversal, error) {
-	return nil, status.Error(codes.Unimplemented, "method ShortestPaths not implemented")
-}
-func (UnimplementedEngineServer) RepeatShortestPaths(context.Context, *RepeatRequest) (*RepeatReply, error) {
-	return nil, status.Error(codes.Unimplemented, "method RepeatShortestPaths not implemented")
 }
 func (UnimplementedEngineServer) Generate(context.Context, *GenerateRequest) (*GenerateReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Generate not implemented")
@@ -371,42 +337,6 @@ func _Engine_Repeat_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
-func _Engine_ShortestPaths_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(SearchRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(EngineServer).ShortestPaths(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Engine_ShortestPaths_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(EngineServer).ShortestPaths(ctx, req.(*SearchRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _Engine_RepeatShortestPaths_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RepeatRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(EngineServer).RepeatShortestPaths(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Engine_RepeatShortestPaths_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(EngineServer).RepeatShortestPaths(ctx, req.(*RepeatRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _Engine_Generate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GenerateRequest)
 	if err := dec(in); err != nil {
@@ -523,14 +453,6 @@ var Engine_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Repeat",
 			Handler:    _Engine_Repeat_Handler,
-		},
-		{
-			MethodName: "ShortestPaths",
-			Handler:    _Engine_ShortestPaths_Handler,
-		},
-		{
-			MethodName: "RepeatShortestPaths",
-			Handler:    _Engine_RepeatShortestPaths_Handler,
 		},
 		{
 			MethodName: "Generate",
