@@ -67,7 +67,7 @@ func BenchmarkSearch(b *testing.B) {
 	parent := slices.Repeat([]graph.Vertex{graph.Unreached}, int(source.Vertices()))
 	for _, set := range benchmarkSets() {
 		b.Run(fmt.Sprint(set), func(b *testing.B) { // which frees the graph
-			built, ranks := constructGraph(b, plugins.Input{Tuples: tuples, Options: set}, 0)
+			built, s := constructGraph(b, plugins.Input{Tuples: tuples, Options: set})
 			entries, _ := built.Entries.Get()
 			fmt.Printf("%v kernel 1: %v, uses %d MB, %d entries, %v\n", set, built.Elapsed.Round(time.Microsecond),
 				built.Bytes>>20, entries, built.Phases)
@@ -75,7 +75,7 @@ func BenchmarkSearch(b *testing.B) {
 				fmt.Printf("  %s: %s\n", d.Name, d.Value)
 			}
 			counts := validateRoots(b, built, v, roots, parent)
-			measure(b, fmt.Sprintf("%s %v", source.Name(), set), built, ranks[0], roots, counts, parent)
+			measure(b, fmt.Sprintf("%s %v", source.Name(), set), built, s, roots, counts, parent)
 		})
 	}
 }

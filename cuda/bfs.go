@@ -164,10 +164,10 @@ func (s *search) launchLevels(newSearch bool) error {
 		p.Copies += uint64(d.searchBlocks)
 	}
 	params := *p // cgo may not see a pointer into s
-	// All blocks run at the same time, so that they can wait for each other. The driver runs one cooperative launch after
-	// the other: ranks that share a GPU are launched without its guarantee, each with its share of the multiprocessors.
+	// All blocks run at the same time, so that they can wait for each other. The driver runs one cooperative launch of a
+	// process after the other.
 	err := driver.LaunchFunction(d.Stream, d.searchFunction, d.searchBlocks, d.searchThreads, d.searchShared,
-		unsafe.Pointer(&params), 1, !d.shared)
+		unsafe.Pointer(&params), 1, !d.notCooperative)
 	if err != nil {
 		if newSearch {
 			p.Copies -= uint64(d.searchBlocks) // no block will copy

@@ -20,29 +20,25 @@ import (
 )
 
 // build is kernel 1, and makes the kernel 2 of its graph. world is nil in an engine of one process.
-func build(ctx context.Context, in plugins.Input, set plugins.Settings, world *worldGroup) (plugins.Built, error) {
+func build(ctx context.Context, in plugins.Input, set plugins.Settings, world *worldGroup) (
+	built plugins.Built, err error) {
 	c, err := configure(set)
-	if err != nil {
-		return plugins.Built{}, err
+	switch {
+	case err != nil:
+	case world == nil:
+		_, built, err = construct(ctx, in, c)
+	case in.ShortestPaths:
+		err = fmt.Errorf("kernel 3 on several GPUs: %w; leave out the option ranks", errors.ErrUnsupported)
+	case len(in.Tuples) == 0 && in.Recipe != nil:
+		err = plugins.OptionError("tuples that are in no memory are made by a single GPU; leave out the option ranks")
+	case in.DeviceTuples != nil:
+		err = fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)
+	default:
+		var r *rank
+		if r, err = openRank(ctx, in.Tuples, c.process(world.place), world); err == nil {
+			_, built, err = r.construct(ctx)
+		}
 	}
-	if world != nil {
-		c = c.process(world.place)
-	} else if len(c.devices) == 1 {
-		_, built, err := construct(ctx, in, c)
-		return built, err
-	}
-	if in.ShortestPaths {
-		return plugins.Built{}, fmt.Errorf("kernel 3 on several GPUs: %w; leave out the options gpus and ranks",
-			errors.ErrUnsupported)
-	}
-	if len(in.Tuples) == 0 && in.Recipe != nil {
-		return plugins.Built{}, plugins.OptionError("tuples that are in no memory are made by a single GPU; " +
-			"leave out the options gpus and ranks")
-	}
-	if in.DeviceTuples != nil {
-		return plugins.Built{}, fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)
-	}
-	_, built, err := constructTeam(ctx, in.Tuples, c, world)
 	return built, err
 }
 
@@ -82,7 +78,7 @@ type builder struct {
 func construct(ctx context.Context, in plugins.Input, c configuration) (*search, plugins.Built, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	d, err := openGPU(c.devices[0], 0)
+	d, err := openGPU(c.devices[0], false)
 	if err != nil {
 		return nil, plugins.Built{}, err
 	}
@@ -181,7 +177,7 @@ func (b *builder) transfer() {
 		b.openLent()
 	}
 	times := int64(24) // lists as large as the pairs, and as much again to sort
-	if b.c.Text("adjacency") != "csr" && b.c.ranks == 1 {
+	if b.c.Text("adjacency") != "csr" && b.c.Int("ranks") == 0 {
 		times = 15 // packed
 	}
 	stays := times*b.n < b.Memory.Room()

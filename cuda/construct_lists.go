@@ -142,7 +142,7 @@ func (b *builder) choosePacked(entries, maxRange int64) bool {
 			"left on the device: %w; use a GPU with more memory, several GPUs, or lists=host",
 			entries, units.Bytes(packedBytes(entries)), units.Bytes(rest), units.Bytes(b.Memory.Room()), plugins.ErrMemory))
 	}
-	b.Fail("load the kernels for packed lists", errors.Join(b.device.Load(packedImage), b.device.prepare(0)))
+	b.Fail("load the kernels for packed lists", errors.Join(b.device.Load(packedImage), b.device.prepare(false)))
 	b.packed = b.Err == nil
 	return b.packed
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"gorgonia.org/cu"
@@ -19,13 +18,13 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Kernel 1 on several GPUs (kernels/several.cu; kernels/graph.cuh has the numbering). Each has a part of the tuples,
-// the lists of its own vertices, and its part of the lists by source. A process has all of them, or one.
+// Kernel 1 on several GPUs with a process each (kernels/several.cu; kernels/graph.cuh has the numbering). Each has a
+// part of the tuples, the lists of its own vertices, and its part of the lists by source.
 
-// rank is one of the GPUs.
+// rank is one of the GPUs, that of this process.
 type rank struct {
 	*builder
-	link   *link // to the GPUs of other processes; nil if one has all
+	link   *link
 	number uint64
 	edges  uint64 // [owned] source label << 32 | target label
 	owned  uint64
@@ -36,204 +35,156 @@ type rank struct {
 	buffer uint64
 }
 
-// team is those of this process.
-type team []*rank
-
-// do calls f for every rank at the same time, waits for their GPUs, and returns the first error.
-func (t team) do(action string, f func(r *rank)) error {
-	one := func(r *rank) {
-		r.Fail(action, r.device.Do(func() error {
-			f(r)
-			if r.Err != nil {
-				return nil
-			}
-			return cu.Synchronize()
-		}))
-	}
-	var wg sync.WaitGroup
-	for _, r := range t[1:] {
-		wg.Go(func() { one(r) })
-	}
-	one(t[0]) // on the thread of MPI, if there is one
-	wg.Wait()
-	for _, r := range t {
+// do calls f, waits for the GPU, and returns the error of any process.
+func (r *rank) do(action string, f func()) error {
+	r.Fail(action, r.device.Do(func() error {
+		f()
 		if r.Err != nil {
-			return fmt.Errorf("GPU %d: %w", r.device.Number, t.agree(r.Err))
+			return nil
 		}
+		return cu.Synchronize()
+	}))
+	if r.Err != nil {
+		return fmt.Errorf("GPU %d: %w", r.device.Number, agree(r.link, r.Err))
 	}
-	return t.agree(nil)
+	return agree(r.link, nil)
 }
 
-// graphs calls f for the graph of every rank.
-func (t team) graphs(f func(g *deviceGraph)) {
-	for _, r := range t {
-		f(&r.graph)
-	}
-}
-
-// constructTeam opens the GPUs, builds the graph, and connects them.
-func constructTeam(ctx context.Context, tuples []graph.Edge, c configuration, world *worldGroup) (
-	*teamSearch, plugins.Built, error) {
-	t, err := openTeam(ctx, tuples, c, world)
+// openRank opens the GPU and links it to those of the other processes. tuples are an even part of all.
+func openRank(ctx context.Context, tuples []graph.Edge, c configuration, world *worldGroup) (r *rank, err error) {
+	runtime.LockOSThread() // the driver keeps a current context for each thread
+	defer runtime.UnlockOSThread()
+	d, err := openGPU(c.devices[0], true)
 	if err != nil {
-		return nil, plugins.Built{}, errors.Join(err, t.close())
+		return nil, err
 	}
+	r = &rank{builder: &builder{device: d, c: c, tuples: tuples}, number: uint64(world.Rank())}
+	err = d.Do(func() error {
+		if r.link, err = newLink(world, d, c); err != nil {
+			return err
+		}
+		r.Work = driver.NewWork(ctx, d.GPU, c.memory(), advice)
+		r.Memory.Limit /= int64(r.link.sharing)
+		return r.Err
+	})
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+// construct builds the graph and connects the GPUs. After an error it closes that of this rank.
+func (r *rank) construct(ctx context.Context) (*rankSearch, plugins.Built, error) {
 	start := time.Now()
 	var steps []driver.Step
-	if c.ranks > 1 && c.Text("transfer") == "nccl" {
-		steps = append(steps, driver.Step{Name: "communicator", Do: t.startNCCL})
+	if r.c.ranks > 1 && r.c.Text("transfer") == "nccl" {
+		steps = append(steps, driver.Step{Name: "communicator", Do: r.startNCCL})
 	}
 	phases, err := driver.RunSteps(ctx, append(steps,
-		driver.Step{Name: "tuples to the devices", Do: t.transfer},
-		driver.Step{Name: "exchange of edges", Do: func() error { return t.exchangeEdges(1) }},
-		driver.Step{Name: "order", Do: t.numberVertices},
-		driver.Step{Name: "lists", Do: t.makeLists},
-		driver.Step{Name: "derived arrays", Do: t.derive})...)
-	var s *teamSearch
+		driver.Step{Name: "tuples to the devices", Do: r.transfer},
+		driver.Step{Name: "exchange of edges", Do: func() error { return r.exchangeEdges(1) }},
+		driver.Step{Name: "order", Do: r.numberVertices},
+		driver.Step{Name: "lists", Do: r.makeLists},
+		driver.Step{Name: "derived arrays", Do: r.derive})...)
+	var s *rankSearch
 	if err == nil {
-		s, err = t.newSearch()
+		s, err = r.newRankSearch()
 	}
 	if err != nil {
-		return nil, plugins.Built{}, errors.Join(err, t.close())
+		return nil, plugins.Built{}, errors.Join(err, r.close())
 	}
-	first := &t[0].graph
 	built := plugins.Built{
-		Vertices: int64(first.AllLabels), Elapsed: time.Since(start), Entries: plugins.Counted(int64(first.Entries)),
-		VertexBits: 32, Tuning: tuning, Phases: phases, Details: s.facts(t),
+		Vertices: int64(r.graph.AllLabels), Elapsed: time.Since(start), Entries: plugins.Counted(int64(r.own)),
+		VertexBits: 32, Tuning: tuning, Phases: phases, Details: s.facts(r), Bytes: r.Memory.Used + r.Memory.InHost,
 	}
-	for _, r := range t {
-		built.Bytes += r.Memory.Used + r.Memory.InHost
-	}
-	if t[0].device.SetSearch(&built, s); world != nil {
-		built.Entries, built.Repeat = plugins.Counted(int64(t[0].own)), s.repeat
-	}
+	r.device.SetSearch(&built, s)
+	built.Repeat = s.repeat
 	return s, built, nil
 }
 
-// openTeam opens a GPU for each rank, with an even part of the tuples. After an error it returns those that are open.
-func openTeam(ctx context.Context, tuples []graph.Edge, c configuration, world *worldGroup) (t team, err error) {
-	runtime.LockOSThread() // the driver keeps a current context for each thread
-	defer runtime.UnlockOSThread()
-	on := map[int]int64{} // ranks on each GPU
-	for _, number := range c.devices {
-		on[number]++
-	}
-	n := len(tuples)
-	for i, number := range c.devices {
-		part := tuples[n*i/len(c.devices) : n*(i+1)/len(c.devices)]
-		d, err := openGPU(number, int(on[number]))
-		if err != nil {
-			return t, err
+func (r *rank) close() error {
+	return r.device.Do(func() (err error) {
+		_ = cu.Synchronize() // nothing may still run when the arrays are freed
+		if r.link != nil {
+			err = r.link.release()
 		}
-		r := &rank{builder: &builder{device: d, c: c, tuples: part}, number: uint64(i)}
-		if t = append(t, r); world == nil {
-			continue
+		if r.Memory != nil {
+			err = errors.Join(err, r.Memory.FreeAll())
 		}
-		if r.link, err = newLink(world, d, c); err != nil {
-			return t, err
-		}
-		r.number, on[number] = uint64(world.Rank()), int64(r.link.sharing)
-	}
-	for _, r := range t {
-		if err := r.device.Do(func() error {
-			r.Work = driver.NewWork(ctx, r.device.GPU, c.memory(), advice)
-			r.Memory.Limit /= on[r.device.Number]
-			return r.Err
-		}); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
+		return errors.Join(err, r.device.Close())
+	})
 }
 
-func (t team) close() (err error) {
-	for _, r := range t {
-		err = errors.Join(err, r.device.Do(func() (err error) {
-			_ = cu.Synchronize() // nothing may still run when the arrays are freed
-			if r.link != nil {
-				err = r.link.release()
-			}
-			if r.Memory != nil {
-				err = errors.Join(err, r.Memory.FreeAll())
-			}
-			return errors.Join(err, r.device.Close())
-		}))
-	}
-	return err
-}
-
-// transfer copies every part of the tuples to its GPU.
-func (t team) transfer() error {
-	if err := t.do("tuples", func(r *rank) { r.builder.transfer() }); err != nil {
+// transfer copies the tuples to the GPU.
+func (r *rank) transfer() error {
+	if err := r.do("tuples", r.builder.transfer); err != nil {
 		return err
 	}
-	all, err := t.combine(larger, func(r *rank) []uint64 { return []uint64{r.graph.AllLabels} })
+	g := &r.graph
+	all, err := r.combine(larger, g.AllLabels)
 	if err != nil {
 		return err
 	}
-	labels, ranks := all[0], uint64(t[0].c.ranks)
-	for _, r := range t {
-		r.graph.Rank, r.graph.Ranks, r.graph.Columns = r.number, ranks, ranks/uint64(r.c.rows)
-		for i := r.number % r.graph.Columns; i < ranks; i += r.graph.Columns {
-			r.graph.Column |= 1 << i
-		}
-		r.graph.AllLabels, r.graph.Labels = labels, (labels+ranks-1)/ranks
+	labels, ranks := all[0], uint64(r.c.ranks)
+	g.Rank, g.Ranks, g.Columns = r.number, ranks, ranks/uint64(r.c.rows)
+	for i := r.number % g.Columns; i < ranks; i += g.Columns {
+		g.Column |= 1 << i
 	}
+	g.AllLabels, g.Labels = labels, (labels+ranks-1)/ranks
 	return nil
 }
 
 // numberVertices numbers the vertices: each GPU its own ones by descending degree, which makes the hubs; all learn the
 // hubs; each numbers its own ones by group; all learn the vertices.
-func (t team) numberVertices() error {
-	if err := t.do("degrees", (*rank).numberOwn); err != nil {
+func (r *rank) numberVertices() error {
+	if err := r.do("degrees", r.numberOwn); err != nil {
 		return err
 	}
-	ranks := uint64(t[0].c.ranks)
 	const chunk = 32 * chunkWords
-	all, err := t.combine(sum, func(r *rank) []uint64 { return []uint64{r.graph.Vertices} })
+	g, ranks := &r.graph, uint64(r.c.ranks)
+	all, err := r.combine(sum, g.Vertices)
 	if err != nil {
 		return err
 	}
-	hubs := uint64(t[0].c.hubCount(int64(all[0])))
+	hubs := uint64(r.c.hubCount(int64(all[0])))
 	each := (hubs + ranks*chunk - 1) / (ranks * chunk) * chunk
-	t.graphs(func(g *deviceGraph) { g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices) })
-	if err := t.do("hubs", func(r *rank) {
-		g := &r.graph
+	g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices)
+	if err := r.do("hubs", func() {
 		g.Vertex = r.filled("vertex of each label", exported(4*int64(ranks*g.Labels)), 0xff)
 		r.publish()
 		r.Loop(numberHubsKernel(r.local, r.section()))
 	}); err != nil {
 		return err
 	}
-	if err := t.gatherVertices(); err != nil {
+	if err := r.gatherVertices(); err != nil {
 		return err
 	}
-	if err := t.do("groups", (*rank).numberOwnByGroup); err != nil {
+	if err := r.do("groups", r.numberOwnByGroup); err != nil {
 		return err
 	}
-	searched, err := t.combine(sum, func(r *rank) []uint64 { return []uint64{r.graph.Searched} })
+	searched, err := r.combine(sum, g.Searched)
 	if err != nil {
 		return err
 	}
-	highest, err := t.combine(larger, func(r *rank) []uint64 { return []uint64{r.graph.Searched} })
+	highest, err := r.combine(larger, g.Searched)
 	if err != nil {
 		return err
 	}
 	own := max((uint64(words(int64(highest[0])))+chunkWords-1)/chunkWords*chunkWords, each/32)
-	t.graphs(func(g *deviceGraph) { g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched[0] })
-	if err := t.do("numbers", func(r *rank) {
+	g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched[0]
+	if err := r.do("numbers", func() {
 		r.publish()
 		r.Loop(numberAllKernel(r.local, r.section()))
 		r.Release(&r.local)
 	}); err != nil {
 		return err
 	}
-	if err := t.gatherVertices(); err != nil {
+	if err := r.gatherVertices(); err != nil {
 		return err
 	}
-	return t.do("labels", func(r *rank) {
-		r.graph.Label = r.filled("label of each vertex", 4*32*int64(r.graph.FrontierWords), 0xff)
-		r.Loop(labelAllKernel(r.graph.Label))
+	return r.do("labels", func() {
+		g.Label = r.filled("label of each vertex", 4*32*int64(g.FrontierWords), 0xff)
+		r.Loop(labelAllKernel(g.Label))
 	})
 }
 
@@ -257,31 +208,29 @@ func (r *rank) numberOwnByGroup() {
 }
 
 // makeLists makes the lists of own vertices, and the lists by source, on a grid of several columns from other edges.
-func (t team) makeLists() error {
-	columns := t[0].graph.Columns
-	bySource := func(r *rank) {
-		g := &r.graph
-		l := r.lists(32*int64(g.FrontierWords), 32*int64(columns*g.Words), 1)
+func (r *rank) makeLists() error {
+	g := &r.graph
+	bySource := func() {
+		l := r.lists(32*int64(g.FrontierWords), 32*int64(g.Columns*g.Words), 1)
 		r.sortLists(&l, r.countEntries(&l))
 		g.SourceOffset, g.SourceTarget = l.offset, l.target
 	}
-	if err := t.do("lists", func(r *rank) {
-		g := &r.graph
-		if columns == 1 {
-			bySource(r)
+	if err := r.do("lists", func() {
+		if g.Columns == 1 {
+			bySource()
 		}
 		own := r.lists(int64(g.Searched), 32*int64(g.FrontierWords), 0)
 		r.sortLists(&own, r.countEntries(&own))
 		g.Offset, g.Target, g.Entries = own.offset, own.target, own.entries
 		r.Release(&r.edges)
-	}); err != nil || columns == 1 {
+	}); err != nil || g.Columns == 1 {
 		return err
 	}
-	if err := t.exchangeEdges(columns); err != nil {
+	if err := r.exchangeEdges(g.Columns); err != nil {
 		return err
 	}
-	return t.do("lists", func(r *rank) {
-		bySource(r)
+	return r.do("lists", func() {
+		bySource()
 		r.Release(&r.edges)
 	})
 }
@@ -298,9 +247,9 @@ func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 }
 
 // derive makes the arrays that follow from the lists, and the sums over all GPUs.
-func (t team) derive() error {
-	if err := t.do("derived arrays", func(r *rank) {
-		g := &r.graph
+func (r *rank) derive() error {
+	g := &r.graph
+	if err := r.do("derived arrays", func() {
 		r.deriveArrays()
 		g.HubReached = r.Array("reached hubs", int64(g.Hubs/8))
 		r.Loop(ownTemplateKernel(g.OutputTemplate))
@@ -311,11 +260,10 @@ func (t team) derive() error {
 	}); err != nil {
 		return err
 	}
-	sums, err := t.combine(sum, func(r *rank) []uint64 { return r.sums })
+	sums, err := r.combine(sum, r.sums...)
 	if err != nil {
 		return err
 	}
-	g := t[0].graph
 	degrees, entries, average := sums[:g.Hubs], sums[g.Hubs], uint64(0)
 	if rest := g.AllSearched - min(g.Hubs, g.AllSearched); rest > 0 {
 		average = sums[g.Hubs+1] / rest
@@ -324,8 +272,7 @@ func (t team) derive() error {
 	if err != nil {
 		return err
 	}
-	return t.do("derived arrays", func(r *rank) {
-		g := &r.graph
+	return r.do("derived arrays", func() {
 		r.own = g.Entries
 		g.Entries, g.AverageDegree, g.QueueShift = entries, average, shift
 		own := make([]uint32, g.OwnHubs)

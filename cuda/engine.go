@@ -18,8 +18,8 @@
 //	kernels/neighbors.cuh neighbor lists, plain and packed
 //	kernels/exchange.cuh  messages of several GPUs; kernels/fold.cuh: additions for 1D by source and 2D;
 //	                      exchange.go: the same search on the host; phases.go: its record of a level
-//	process.go            several processes under MPI; world.go: their calls of each other; carrier.go: the messages
-//	                      between GPUs that cannot reach each other's memory; processes.go: their part of both kernels
+//	process.go            several processes under MPI, a GPU each; world.go: their calls of each other; processes.go: how
+//	                      their GPUs reach each other; carrier.go: messages of GPUs that cannot reach the others' memory
 //	sssp.go               kernel 3 on the host, on one GPU; kernels/paths/sssp.cu: on the device; construct_paths.go and
 //	                      kernels/paths/weigh.cu, core.cuh: its part of kernel 1; paths.cuh: its graph
 //	kernels/tuning.cuh    every constant that was chosen by measuring
@@ -48,7 +48,7 @@ func (p *process) describe() (plugins.Description, error) {
 	devices, err := driver.Devices()
 	d := plugins.Description{
 		Name:    "cuda",
-		Version: "1.5", // changes with the method and with the meaning of options
+		Version: "1.6", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
 			"aligned bottom-up, one launch a search; shortest paths on one of them.",
 		Options:     options(),

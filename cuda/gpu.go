@@ -32,7 +32,7 @@ type gpu struct {
 	graph          uint64 // address of the kernels' constant graph
 	searchFunction cu.Function
 	searchBlocks   int
-	shared         bool   // by several ranks: one block of each runs on a multiprocessor
+	notCooperative bool   // in tests: other ranks of this process run on the GPU at the same time
 	searchThreads  int    // of a block of the search
 	searchShared   int    // bytes of shared memory of a block of the search
 	cachedVertices uint64 // vertices whose frontier bits fit into them
@@ -41,19 +41,19 @@ type gpu struct {
 // pendingLaunches is how many child grids of top_down_dynamic may wait; its threads do the work of further ones.
 const pendingLaunches = 1 << 15
 
-// openGPU opens a GPU for one graph. The caller has locked its goroutine to the thread. ranks is how many ranks of a
-// search of several GPUs share this one, 0 for a search on one GPU.
-func openGPU(number, ranks int) (*gpu, error) {
+// openGPU opens a GPU for one graph, or for a rank of a graph on several GPUs. The caller has locked its goroutine to
+// the thread.
+func openGPU(number int, several bool) (*gpu, error) {
 	kernels := image
-	if ranks > 0 {
+	if several {
 		kernels = imageOfSeveral
 	}
-	opened, err := driver.Open(number, "options device and gpus", kernels)
+	opened, err := driver.Open(number, "option device", kernels)
 	if err != nil {
 		return nil, err
 	}
 	d := &gpu{GPU: opened}
-	if err := d.prepare(ranks); err != nil {
+	if err := d.prepare(several); err != nil {
 		return nil, errors.Join(fmt.Errorf("open GPU %d: %w", number, err), d.Close())
 	}
 	return d, nil
@@ -61,9 +61,8 @@ func openGPU(number, ranks int) (*gpu, error) {
 
 // prepare finds the graph and the search in the kernels. The blocks of the search get the shared memory that they need,
 // and the frontier bits of as many vertices as the kernels want and fit.
-func (d *gpu) prepare(ranks int) (err error) {
-	d.shared = ranks > 1
-	d.searchBlocks = d.Multiprocessors / max(ranks, 1)
+func (d *gpu) prepare(several bool) (err error) {
+	d.searchBlocks = d.Multiprocessors
 	if d.graph, err = d.Variable("graph"); err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (d *gpu) prepare(ranks int) (err error) {
 	if d.searchFunction, err = d.Lookup("search"); err != nil {
 		return err
 	}
-	if ranks > 0 { // a kernel that is loaded when it is first launched would wait for one that runs
+	if several { // a kernel that is loaded when it is first launched would wait for one that runs
 		f, err := d.Lookup("wake_all")
 		if err != nil {
 			return err

@@ -30,8 +30,8 @@ type builtGraph struct {
 // builtWith runs kernel 1 on one GPU.
 func builtWith(t *testing.T, in plugins.Input) (plugins.Built, *search, builtGraph) {
 	t.Helper()
-	built, ranks := constructGraph(t, in, 0)
-	s, g := ranks[0], builtGraph{details: built.Details}
+	built, s := constructGraph(t, in)
+	g := builtGraph{details: built.Details}
 	if err := s.device.Do(func() (err error) {
 		g, err = readGraph(s.device.graph, g)
 		return err

@@ -40,8 +40,8 @@ func constructPaths(tb testing.TB, tuples []graph.Edge, weights []float32, optio
 		tb.Fatal(err)
 	}
 	in := plugins.Input{Tuples: tuples, Weights: weights, ShortestPaths: true, Options: options}
-	built, ranks := constructGraph(tb, in, 0)
-	return built, ranks[0].paths, v
+	built, one := constructGraph(tb, in)
+	return built, one.paths, v
 }
 
 func weightsOf(tb testing.TB, source graph.Source) []float32 {

@@ -6,7 +6,6 @@ package cuda
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,7 +25,6 @@ import (
 
 var (
 	flagGPU     = flag.Bool("gpu", false, "fail instead of skipping tests if the machine has no GPU")
-	flagGPUs    = flag.String("gpus", "0,0", "the GPUs of tests of several GPUs, as option gpus takes them")
 	flagProduct = flag.Bool("cuda.product", false, "run the conformance suite over every combination of variants")
 )
 
@@ -43,9 +40,8 @@ func needGPU(tb testing.TB) {
 	}
 }
 
-// constructGraph runs kernel 1, and returns what it built and the search of each rank. Ranks wait for each other for a
-// limited time if patience is not 0.
-func constructGraph(tb testing.TB, in plugins.Input, patience time.Duration) (built plugins.Built, ranks []*search) {
+// constructGraph runs kernel 1 on a GPU, and returns what it built and its search.
+func constructGraph(tb testing.TB, in plugins.Input) (plugins.Built, *search) {
 	tb.Helper()
 	set, err := plugins.Resolve(options(), in.Options)
 	if err != nil {
@@ -55,19 +51,7 @@ func constructGraph(tb testing.TB, in plugins.Input, patience time.Duration) (bu
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if patience != 0 {
-		c.patience = patience
-	}
-	if len(c.devices) > 1 {
-		var s *teamSearch
-		if s, built, err = constructTeam(tb.Context(), in.Tuples, c, nil); err == nil {
-			ranks = s.ranks
-		}
-	} else {
-		var s *search
-		s, built, err = construct(tb.Context(), in, c)
-		ranks = []*search{s}
-	}
+	s, built, err := construct(tb.Context(), in, c)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -76,7 +60,7 @@ func constructGraph(tb testing.TB, in plugins.Input, patience time.Duration) (bu
 			tb.Error(err)
 		}
 	})
-	return built, ranks
+	return built, s
 }
 
 // variants returns sets of options: those in which every variant occurs, or all combinations.
@@ -91,14 +75,14 @@ func variants() (sets []map[string]string) {
 			{"adjacency": "packed"},
 			{"adjacency": "packed", "direction": "topdown", "levels": "stepped"},
 			{"adjacency": "packed", "topdown": "dynamic", "bottomup": "csr", "hubs": "3"},
-			{"gpus": *flagGPUs},
-			{"gpus": *flagGPUs, "transfer": "staged"},
-			{"gpus": "0,0,0", "direction": "topdown"},
-			{"gpus": *flagGPUs, "partition": "1d-source"},
-			{"gpus": *flagGPUs, "partition": "1d-source", "transfer": "staged"},
-			{"gpus": "0,0,0,0", "partition": "2d"},
-			{"gpus": "0,0,0", "partition": "1d-source", "direction": "topdown", "messages": "lists"},
-			{"gpus": *flagGPUs, "partition": "1d-source", "transfer": "staged", "messages": "bitmaps"},
+			{"ranks": "2"},
+			{"ranks": "2", "transfer": "staged"},
+			{"ranks": "3", "direction": "topdown"},
+			{"ranks": "2", "partition": "1d-source"},
+			{"ranks": "2", "partition": "1d-source", "transfer": "staged"},
+			{"ranks": "4", "partition": "2d"},
+			{"ranks": "3", "partition": "1d-source", "direction": "topdown", "messages": "lists"},
+			{"ranks": "2", "partition": "1d-source", "messages": "bitmaps"},
 		}
 	}
 	sets = []map[string]string{{}}
@@ -119,64 +103,11 @@ func variants() (sets []map[string]string) {
 
 func TestConformance(t *testing.T) {
 	needGPU(t)
-	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
+	open := func(context.Context) (plugins.Engine, error) {
+		return plugins.New((&process{}).describe, buildRanks), nil
+	}
 	for _, set := range variants() {
 		t.Run(strings.ReplaceAll(fmt.Sprint(set), " ", ","), func(t *testing.T) { enginetest.Test(t, open, set) })
-	}
-}
-
-// A GPU that cannot start its part of a search ends the search for all, and the next search is right again. A GPU that
-// does not answer ends the search for all.
-func TestSearchEndsIfAGPUFails(t *testing.T) {
-	needGPU(t)
-	_, tuples := generate(t, "kron:12")
-	in := plugins.Input{Tuples: tuples, Options: map[string]string{"gpus": *flagGPUs}}
-	built, ranks := constructGraph(t, in, time.Second)
-	parent := make([]graph.Vertex, built.Vertices)
-	last := ranks[len(ranks)-1].device
-	fails := func(want string) {
-		t.Helper()
-		_, err := built.Search(t.Context(), 1, parent)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got %v, want one line with %q", err, want)
-		}
-	}
-	shared := last.searchShared
-	last.searchShared = 1 << 30
-	fails("launch the search")
-	last.searchShared = shared
-	if _, err := built.Search(t.Context(), 1, parent); err != nil {
-		t.Error(err)
-	}
-	silent, err := last.Lookup("wake")
-	if err != nil {
-		t.Fatal(err)
-	}
-	last.searchFunction, last.searchShared = silent, 0
-	fails("did not answer GPU 0 within 1s")
-}
-
-func TestSeveralGPUsRefuseWhatDoesNotWork(t *testing.T) {
-	needGPU(t)
-	_, tuples := generate(t, "kron:16")
-	for _, test := range []struct {
-		set  map[string]string
-		want string
-		kind error
-	}{
-		{map[string]string{"gpus": "0,1000"}, "GPU 1000 of the options device and gpus: the GPUs of this machine",
-			plugins.ErrOption},
-		{map[string]string{"gpus": *flagGPUs, "memory": "0.01"}, "raise the option memory", plugins.ErrMemory},
-	} {
-		settings, err := plugins.Resolve(options(), test.set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = build(t.Context(), plugins.Input{Tuples: tuples}, settings, nil)
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") ||
-			!errors.Is(err, test.kind) {
-			t.Errorf("%v: got %v, want one line with %q", test.set, err, test.want)
-		}
 	}
 }
 
@@ -270,15 +201,27 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 		for _, set := range []map[string]string{
 			nil, {"direction": "topdown"}, {"hubs": "3"}, {"direction": "bottomup"}, {"levels": "stepped"},
 			{"topdown": "dynamic"}, {"alpha": "1e9", "beta": "1e9"}, {"lists": "host"},
-			{"gpus": *flagGPUs}, {"gpus": *flagGPUs, "transfer": "staged"}, {"gpus": *flagGPUs, "direction": "bottomup"},
-			{"gpus": *flagGPUs, "direction": "topdown", "hubs": "3"}, {"gpus": "0,0,0", "levels": "stepped"},
-			{"gpus": *flagGPUs, "partition": "1d-source"}, {"gpus": *flagGPUs, "partition": "1d-source", "transfer": "staged"},
-			{"gpus": "0,0,0,0", "partition": "2d"}, {"gpus": "0,0,0,0", "partition": "2d", "transfer": "staged"},
-			{"gpus": "0,0,0", "partition": "1d-source", "alpha": "1e9", "beta": "1e9"},
-			{"gpus": "0,0,0,0", "partition": "2d", "messages": "bitmaps", "levels": "stepped"},
+			{"ranks": "2"}, {"ranks": "2", "transfer": "staged"}, {"ranks": "2", "direction": "bottomup"},
+			{"ranks": "2", "direction": "topdown", "hubs": "3"}, {"ranks": "3", "levels": "stepped"},
+			{"ranks": "2", "partition": "1d-source"}, {"ranks": "2", "partition": "1d-source", "transfer": "staged"},
+			{"ranks": "4", "partition": "2d"}, {"ranks": "4", "partition": "2d", "transfer": "staged"},
+			{"ranks": "3", "partition": "1d-source", "alpha": "1e9", "beta": "1e9"},
+			{"ranks": "4", "partition": "2d", "messages": "bitmaps", "levels": "stepped"},
 		} {
 			t.Run(strings.ReplaceAll(fmt.Sprint(name, set), " ", "-"), func(t *testing.T) {
-				built, _ := constructGraph(t, plugins.Input{Tuples: tuples, Options: set}, 0)
+				settings, err := plugins.Resolve(options(), set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				built, err := buildRanks(t.Context(), plugins.Input{Tuples: tuples}, settings)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					if err := built.Free(); err != nil {
+						t.Error(err)
+					}
+				}()
 				for root, want := range want {
 					got, err := truth.Search(t.Context(), root, built.Search)
 					if err != nil {
@@ -306,7 +249,7 @@ func TestMoreLevelsThanALaunchRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := make([]graph.Vertex, 100_000)
-	built, _ := constructGraph(t, plugins.Input{Tuples: tuples}, 0)
+	built, _ := constructGraph(t, plugins.Input{Tuples: tuples})
 	for root, depth := range map[graph.Vertex]int{0: 0, 50_000: 50_001, 65_535: 65_536, 65_536: 0} {
 		got, err := built.Search(t.Context(), root, parent)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tepsbench/teps/plugins"
 )
@@ -21,23 +20,21 @@ func options() []plugins.Option {
 			Needs: needs, Meaning: meaning}
 	}
 	return append([]plugins.Option{
-		number(plugins.Int, "device", "0", 1023, "", "number of the GPU, or of the first one, as the driver counts them"),
-		{Name: "gpus", Kind: plugins.Text, Default: "1", Meaning: "GPUs that search together: how many, or their numbers " +
-			"with commas; a number that occurs twice makes two ranks on that GPU; with ranks: the GPUs of each host, which " +
-			"its processes take in turn, or 1: the next one each"},
+		{Name: "device", Kind: plugins.Text, Default: "0", Meaning: "number of the GPU, as the driver counts them; with " +
+			"ranks: that of the first process of each host, and the others get the next ones, or numbers with commas, which " +
+			"the processes take in turn"},
 		{Name: "ranks", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxRanks),
-			Meaning: "number of processes under MPI with a GPU each, on one host or several; 0: one process has all GPUs"},
+			Meaning: "processes under MPI with a GPU each, on one host or several; 0: one process without MPI, on one GPU"},
 		choice("partition", "", "edges on several GPUs: 1d-dest: those to a GPU's vertices, and every frontier; "+
 			"2d: a grid; 1d-source: those from a GPU's vertices, and top-down steps send discovered vertices to their owners",
 			"1d-dest", "2d", "1d-source"),
-		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Needs: "partition=2d",
-			Meaning: "rows of the 2d grid, a divisor of the number of GPUs; 0: as square as possible"},
+		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Divides: "ranks",
+			Needs: "partition=2d", Meaning: "rows of the 2d grid; 0: as square as possible"},
 		choice("messages", "", "1d-source and 2d: top-down steps send vertices as lists with parents, or as bitmaps and "+
 			"fetch parents; adaptive: bitmaps if the frontier has many edges", messages...),
-		choice("transfer", "", "what several GPUs send each other: stores over their link, or (staged) through host memory, "+
-			"between processes by MPI; without a link it is staged; nccl: between processes through NCCL", "peer", "staged",
-			"nccl"),
-		choice("topdown", "gpus=1", "top-down step: edges assigned evenly by prefix sums, or dynamic parallelism: a thread "+
+		choice("transfer", "", "what several GPUs send each other: stores over their link, if they are of one host (peer), "+
+			"otherwise through host memory and MPI (staged); nccl: through NCCL", "peer", "staged", "nccl"),
+		choice("topdown", "ranks=0", "top-down step: edges assigned evenly by prefix sums, or dynamic parallelism: a thread "+
 			"for each vertex launches a child grid, and searches take 3 to 5 times as long (H200, scales 22 to 26)",
 			"scan", "dynamic"),
 		choice("bottomup", "", "bottom-up step: neighbors of 32 consecutive vertices interleaved, or plain CSR",
@@ -51,7 +48,7 @@ func options() []plugins.Option {
 			"device memory that the engine may use, in GiB; 0 is all that the driver reports as free"),
 		choice("lists", "", "where neighbor lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),
-		choice("adjacency", "gpus=1", "neighbor lists: plain CSR, compressed (packed: differences of few bits), or (auto) "+
+		choice("adjacency", "ranks=0", "neighbor lists: plain CSR, compressed (packed: differences of few bits), or (auto) "+
 			"packed where CSR does not fit on the device; packing saves half of the memory and costs 9 % of the rate at "+
 			"scale 24, 2 % at 28", "auto", "csr", "packed"),
 	}, plugins.SwitchOptions("30", "16384")...)
@@ -62,73 +59,66 @@ var messages = []string{"adaptive", "lists", "bitmaps"} // in the order of ADAPT
 // configuration is the options' values.
 type configuration struct {
 	plugins.Settings
-	devices  []int         // one for each rank of this process; with several processes first those of the host
-	ranks    int           // of all processes
-	rows     int           // of their grid
-	patience time.Duration // of a GPU that waits for another one; their shares of a level differ far less
+	devices []int // several: the processes of a host take them in turn
+	ranks   int   // of all processes
+	rows    int   // of their grid
 }
 
 func configure(set plugins.Settings) (c configuration, err error) {
-	c = configuration{Settings: set, patience: 10 * time.Second, ranks: set.Int("ranks")}
-	if c.devices, err = devices(set.Text("gpus"), set.Int("device")); err != nil {
+	c = configuration{Settings: set, ranks: max(set.Int("ranks"), 1)}
+	if c.devices, err = devices(set.Text("device")); err != nil {
 		return c, err
 	}
-	switch processes := c.ranks > 0; {
-	case !processes && set.Text("transfer") == "nccl":
-		return c, plugins.OptionError("option transfer=nccl is for several processes: set ranks")
-	case processes && set.Text("topdown") == "dynamic", processes && set.Text("adjacency") == "packed":
-		return c, plugins.OptionError("options topdown=dynamic and adjacency=packed are for one GPU: leave out ranks")
-	case !processes:
-		c.ranks = len(c.devices)
+	if set.Int("ranks") == 0 && len(c.devices) > 1 {
+		return c, plugins.OptionError("option device=%s is for several processes: set ranks", set.Text("device"))
 	}
-	c.rows, err = gridRows(set.Text("partition"), set.Int("rows"), c.ranks)
-	if err == nil && set.Int("ranks") > 0 && c.rows < c.ranks && set.Text("messages") == "bitmaps" &&
-		set.Text("transfer") != "peer" {
-		err = plugins.OptionError("option messages=bitmaps between processes needs transfer=peer, by which owners fetch " +
-			"parents; set messages=lists")
+	c.rows = gridRows(set.Text("partition"), set.Int("rows"), c.ranks)
+	if c.rows < c.ranks && set.Text("messages") == "bitmaps" && set.Text("transfer") != "peer" {
+		err = plugins.OptionError("option messages=bitmaps on a grid needs transfer=peer, by which owners fetch parents; " +
+			"set messages=lists")
 	}
 	return c, err
+}
+
+// process returns the configuration of the process with the given place among those of its host, one of several.
+func (c configuration) process(place int) configuration {
+	if len(c.devices) == 1 {
+		c.devices = []int{c.devices[0] + place}
+	} else {
+		c.devices = []int{c.devices[place%len(c.devices)]}
+	}
+	return c
 }
 
 // memory is the limit on device memory in bytes; 0: all that is free.
 func (c configuration) memory() int64 { return int64(c.Float("memory") * (1 << 30)) }
 
 // gridRows returns how many rows the grid of a partition has, where rows is the option.
-func gridRows(partition string, rows, gpus int) (int, error) {
+func gridRows(partition string, rows, ranks int) int {
 	switch {
 	case partition == "1d-source":
-		return 1, nil
+		return 1
 	case partition != "2d":
-		return gpus, nil
+		return ranks
 	case rows == 0:
-		columns := int(math.Sqrt(float64(gpus)))
-		for gpus%columns != 0 {
+		columns := int(math.Sqrt(float64(ranks)))
+		for ranks%columns != 0 {
 			columns--
 		}
-		return gpus / columns, nil
-	case gpus%rows != 0:
-		return 0, plugins.OptionError("option rows=%d: want a divisor of the number of GPUs, %d", rows, gpus)
+		return ranks / columns
 	}
-	return rows, nil
+	return rows
 }
 
-// devices returns the numbers of the GPUs that option gpus means, where first is that of a single one.
-func devices(gpus string, first int) (all []int, err error) {
-	parts := strings.Split(gpus, ",")
-	for _, part := range parts {
+// devices returns the numbers of option device.
+func devices(numbers string) (all []int, err error) {
+	for part := range strings.SplitSeq(numbers, ",") {
 		n, err := strconv.ParseUint(part, 10, 10)
-		if err != nil || len(parts) > maxRanks || len(parts) == 1 && (n == 0 || n > maxRanks) {
-			return nil, plugins.OptionError("option gpus=%q: want a number of GPUs from 1 to %d, or their numbers with commas",
-				gpus, maxRanks)
+		if err != nil || len(all) == maxRanks {
+			return nil, plugins.OptionError("option device=%q: want the number of a GPU, or at most %d with commas", numbers,
+				maxRanks)
 		}
 		all = append(all, int(n))
-	}
-	if len(parts) == 1 {
-		n := all[0]
-		all = all[:0]
-		for i := range n {
-			all = append(all, first+i)
-		}
 	}
 	return all, nil
 }

@@ -22,16 +22,13 @@ func TestConfigure(t *testing.T) {
 	}{
 		{nil, []int{0}, 1, 0, nil},
 		{map[string]string{"device": "2", "memory": "1.5"}, []int{2}, 1, 3 << 29, nil},
-		{map[string]string{"gpus": "0,0,0,0", "partition": "2d"}, []int{0, 0, 0, 0}, 2, 0, nil},
-		{map[string]string{"ranks": "6", "gpus": "2", "partition": "2d", "transfer": "nccl"}, []int{0, 1}, 3, 0, nil},
+		{map[string]string{"ranks": "4", "device": "0,0", "partition": "2d"}, []int{0, 0}, 2, 0, nil},
+		{map[string]string{"ranks": "6", "device": "3,1", "partition": "2d", "transfer": "nccl"}, []int{3, 1}, 3, 0, nil},
 		{map[string]string{"ranks": "2", "messages": "bitmaps", "transfer": "staged"}, []int{0}, 2, 0, nil},
 		{map[string]string{"ranks": "2", "messages": "bitmaps", "transfer": "staged", "partition": "1d-source"}, []int{0}, 1,
 			0, plugins.ErrOption},
-		{map[string]string{"gpus": "2", "transfer": "nccl"}, []int{0, 1}, 0, 0, plugins.ErrOption},
-		{map[string]string{"ranks": "2", "topdown": "dynamic"}, []int{0}, 0, 0, plugins.ErrOption},
-		{map[string]string{"ranks": "1", "adjacency": "packed"}, []int{0}, 0, 0, plugins.ErrOption},
-		{map[string]string{"gpus": "two"}, nil, 0, 0, plugins.ErrOption},
-		{map[string]string{"gpus": "4", "partition": "2d", "rows": "3"}, []int{0, 1, 2, 3}, 0, 0, plugins.ErrOption},
+		{map[string]string{"device": "0,1"}, []int{0, 1}, 0, 0, plugins.ErrOption},
+		{map[string]string{"device": "two"}, nil, 0, 0, plugins.ErrOption},
 	} {
 		set, err := plugins.Resolve(options(), test.set)
 		if err != nil {
@@ -45,41 +42,46 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-func TestOptionGPUsNamesDevices(t *testing.T) {
-	for _, test := range []struct {
-		gpus  string
-		first int
-		want  []int
-	}{{"1", 0, []int{0}}, {"1", 3, []int{3}}, {"2", 0, []int{0, 1}}, {"3", 1, []int{1, 2, 3}},
-		{"0,0", 2, []int{0, 0}}, {"3,1", 0, []int{3, 1}}} {
-		got, err := devices(test.gpus, test.first)
-		if !slices.Equal(got, test.want) || err != nil {
-			t.Errorf("gpus=%s, device=%d: got %v, %v, want %v", test.gpus, test.first, got, err, test.want)
+func TestOptionsOfOneGPUAreRefusedOnSeveral(t *testing.T) {
+	for _, set := range []map[string]string{
+		{"ranks": "2", "topdown": "dynamic"}, {"ranks": "1", "adjacency": "packed"},
+		{"ranks": "4", "partition": "2d", "rows": "3"}, {"ranks": "2", "rows": "2"},
+	} {
+		if _, err := plugins.Resolve(options(), set); !errors.Is(err, plugins.ErrOption) {
+			t.Errorf("%v: got %v, want ErrOption", set, err)
 		}
 	}
-	for _, gpus := range []string{"", "0", "17", "-1", "two", "0,", ",", "0,1024", strings.Repeat("0,", maxRanks) + "0"} {
-		if got, err := devices(gpus, 0); !errors.Is(err, plugins.ErrOption) {
-			t.Errorf("gpus=%q: got %v and %v, want ErrOption", gpus, got, err)
+}
+
+func TestProcessesTakeGPUsInTurn(t *testing.T) {
+	for device, want := range map[string][]int{"0": {0, 1, 2}, "2": {2, 3, 4}, "3,1": {3, 1, 3}, "0,0": {0, 0, 0}} {
+		all, err := devices(device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for place := range want {
+			if got := (configuration{devices: all}).process(place).devices; !slices.Equal(got, want[place:place+1]) {
+				t.Errorf("device=%s, place %d: got %v, want %v", device, place, got, want[place])
+			}
+		}
+	}
+	for _, device := range []string{"", "-1", "two", "0,", ",", "0,1024", strings.Repeat("0,", maxRanks) + "0"} {
+		if got, err := devices(device); !errors.Is(err, plugins.ErrOption) {
+			t.Errorf("device=%q: got %v and %v, want ErrOption", device, got, err)
 		}
 	}
 }
 
 func TestPartitionMakesAGrid(t *testing.T) {
 	for _, test := range []struct {
-		partition        string
-		rows, gpus, want int // rows
+		partition         string
+		rows, ranks, want int // rows
 	}{
 		{"1d-dest", 0, 4, 4}, {"1d-source", 0, 4, 1}, {"2d", 0, 1, 1}, {"2d", 0, 2, 2}, {"2d", 0, 4, 2}, {"2d", 0, 6, 3},
 		{"2d", 0, 7, 7}, {"2d", 0, 16, 4}, {"2d", 1, 4, 1}, {"2d", 4, 4, 4},
 	} {
-		got, err := gridRows(test.partition, test.rows, test.gpus)
-		if got != test.want || err != nil {
-			t.Errorf("%+v: got %d rows, %v", test, got, err)
-		}
-	}
-	for _, rows := range []int{3, 8} {
-		if got, err := gridRows("2d", rows, 4); !errors.Is(err, plugins.ErrOption) {
-			t.Errorf("rows=%d of 4 GPUs: got %d, %v, want ErrOption", rows, got, err)
+		if got := gridRows(test.partition, test.rows, test.ranks); got != test.want {
+			t.Errorf("%+v: got %d rows", test, got)
 		}
 	}
 }

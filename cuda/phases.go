@@ -62,20 +62,14 @@ func (l *deviceLevel) level() plugins.Level {
 	return level
 }
 
-// combined returns a level from the records of all GPUs.
-func combined(ranks []*deviceLevel, grid bool) plugins.Level {
-	level, sum := ranks[0].level(), deviceLevel{}
-	level.Elapsed = 0
-	phases := make([][]plugins.Phase, len(ranks))
-	for i, r := range ranks {
-		sum.add(r)
-		phases[i] = r.phases(grid)
-	}
-	level.Phases = plugins.CombinePhases(phases)
+// ofRank returns what one of several GPUs has recorded of a level. Its time is that of its phases.
+func (l *deviceLevel) ofRank(grid bool) plugins.Level {
+	level := l.level()
+	level.Elapsed, level.Phases = 0, l.phases(grid)
 	for _, p := range level.Phases {
 		level.Elapsed += p.Elapsed
 	}
-	level.Bytes = plugins.Counted(int64(sum.Bytes[0] + sum.Bytes[1]))
-	level.Messages = plugins.Counted(int64(sum.Messages[0] + sum.Messages[1]))
+	level.Bytes = plugins.Counted(int64(l.Bytes[0] + l.Bytes[1]))
+	level.Messages = plugins.Counted(int64(l.Messages[0] + l.Messages[1]))
 	return level
 }

@@ -27,10 +27,11 @@ func (p *process) begin() error {
 }
 
 func (p *process) end() error {
-	if p.mpi == nil || p.err != nil {
+	ended := p.mpi
+	if p.mpi = nil; ended == nil || p.err != nil {
 		return nil
 	}
-	return p.mpi.End()
+	return ended.End()
 }
 
 // build is kernel 1 in this process. The number of a process in MPI may be another one than that of its place.

@@ -17,19 +17,8 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
-
-// process returns the configuration of the process with the given place among those of its host, one of several.
-func (c configuration) process(place int) configuration {
-	if len(c.devices) == 1 {
-		c.devices = []int{c.devices[0] + place}
-	} else {
-		c.devices = []int{c.devices[place%len(c.devices)]}
-	}
-	return c
-}
 
 // link is how the GPU of a process reaches those of the others.
 type link struct {
@@ -71,13 +60,13 @@ func newLink(world *worldGroup, d *gpu, c configuration) (*link, error) {
 }
 
 // startNCCL makes a communicator of all processes, for which the search leaves multiprocessors free.
-func (t team) startNCCL() error {
-	return t.do("communicator", func(r *rank) {
+func (r *rank) startNCCL() error {
+	return r.do("communicator", func() {
 		l := r.link
 		id, err := driver.OpenNCCL()
 		if err == nil && l.sharing > 1 {
-			err = plugins.OptionError("option transfer=nccl needs a GPU for each process, and %d have GPU %d", l.sharing,
-				r.device.Number)
+			err = fmt.Errorf("%w: option transfer=nccl needs a GPU for each process, and %d have GPU %d", plugins.ErrUnavailable,
+				l.sharing, r.device.Number)
 		}
 		var ids [][]byte
 		if err = together(l, err, nil, nil); err == nil {
@@ -102,7 +91,7 @@ func (l *link) open(at []uint64, failed error) (opened []uint64, err error) {
 		}
 		var base cu.DevicePtr
 		if _, base, failed = cu.DevicePtr(at[k]).AddressRange(); failed == nil {
-			send[k], failed = driver.ExportMemory(uint64(base))
+			send[k], failed = exportMemory(uint64(base))
 		}
 		if send[k] = binary.NativeEndian.AppendUint64(send[k], at[k]-uint64(base)); failed != nil {
 			send[k] = nil
@@ -114,7 +103,7 @@ func (l *link) open(at []uint64, failed error) (opened []uint64, err error) {
 	opened = make([]uint64, l.Size())
 	for k, message := range receive {
 		if handle := len(message) - 8; handle > 0 && k != l.Rank() && failed == nil {
-			if opened[k], failed = driver.OpenMemory(message[:handle]); failed != nil {
+			if opened[k], failed = openMemory(message[:handle]); failed != nil {
 				return nil, fmt.Errorf("open the memory of the GPU of rank %d: %w; set transfer=staged", k, failed)
 			}
 			l.opened = append(l.opened, opened[k])
@@ -127,11 +116,14 @@ func (l *link) open(at []uint64, failed error) (opened []uint64, err error) {
 // closeAll closes what open has opened.
 func (l *link) closeAll() (err error) {
 	for _, at := range l.opened {
-		err = errors.Join(err, driver.CloseMemory(at))
+		err = errors.Join(err, closeMemory(at))
 	}
 	l.opened = nil
 	return err
 }
+
+// Ranks that share a process, in tests, have the same addresses.
+var exportMemory, openMemory, closeMemory = driver.ExportMemory, driver.OpenMemory, driver.CloseMemory
 
 // exported returns the size of an array that other processes open: whole pages of the driver, with nothing else.
 func exported(bytes int64) int64 { return (bytes + 2<<20 - 1) &^ (2<<20 - 1) }
@@ -215,7 +207,7 @@ func (l *link) throughNCCL(send, receive []part) error {
 // connect makes the arrays of the exchange, and lets the kernels of this process reach them or those of the others.
 func (l *link) connect(r *rank) (all deviceExchange, err error) {
 	g := &r.graph
-	all.Patience = uint64(r.c.patience)
+	all.Patience = uint64(patience)
 	block := 32 * int64(g.Words)
 	list, inbox := 2*4*32*int64(g.FrontierWords), 8*int64(g.Columns)*block
 	found := 4 * max(int64(g.Columns)-1, 1) * block
@@ -300,18 +292,6 @@ func (l *link) release() error {
 	return err
 }
 
-// gatherVertices gives all processes the sections of vertex of the others.
-func (l *link) gatherVertices(r *rank) error {
-	section := 4 * r.graph.Labels
-	send, receive := make([]part, l.Size()), make([]part, l.Size())
-	for k := range send {
-		send[k] = part{array{at: r.section()}, section}
-		receive[k] = part{array{at: r.graph.Vertex + section*uint64(k)}, section}
-	}
-	send[r.number], receive[r.number] = part{}, part{}
-	return l.move(send, receive, section)
-}
-
 // over reports whether a loop of searches ends, on the clock of rank 0.
 func (l *link) over(ctx context.Context, start time.Time, duration time.Duration) (bool, error) {
 	ended := uint64(0)
@@ -323,25 +303,4 @@ func (l *link) over(ctx context.Context, start time.Time, duration time.Duration
 	}
 	all, err := gatherNumbers(l, ended)
 	return err == nil && all[0][0] != 0, err
-}
-
-// repeat is Built.Repeat of several processes.
-func (s *teamSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
-	searches int64, err error) {
-	err = s.ranks[0].device.Do(func() error {
-		if err := s.Wake(); err != nil {
-			return err
-		}
-		for start := time.Now(); ; searches++ {
-			if over, err := s.link.over(ctx, start, duration); err != nil {
-				return err
-			} else if over {
-				return s.Parents(ctx, out.Parent)
-			}
-			if err := s.Traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
-				return err
-			}
-		}
-	})
-	return searches, err
 }

@@ -62,7 +62,9 @@ func (d *GPU) open(gpu cu.Device, image string) (err error) {
 	if d.Multiprocessors, err = gpu.Attribute(cu.MultiprocessorCount); err != nil {
 		return err
 	}
-	if err := d.Load(image); err != nil {
+	if err := d.Load(image); errors.Is(err, cu.OutOfMemory) {
+		return fmt.Errorf("load the kernels: %w: other programs use the memory of the GPU; see nvidia-smi", plugins.ErrMemory)
+	} else if err != nil {
 		return fmt.Errorf("load the kernels: %w: %w; the GPU needs compute capability 7.0 or later, and the program a build "+
 			"for it (TEPS_CUDA_ARCHS of cuda/build.sh)", plugins.ErrUnavailable, err)
 	}

@@ -25,13 +25,11 @@
 //
 // All GPUs have the same sums, so all take the same direction and end after the same level.
 //
-// Staged: without peer access all of this lies in the host's memory, once, which all GPUs can read and write. There are
-// two bitmaps, used in turn, in which the words of each GPU are consecutive. After the barrier each GPU copies the words
-// of the others to its own frontier.
-//
-// Carried: GPUs of processes that share no memory are staged, too, each in memory of its process. At every barrier the
-// host takes the messages of its GPU from there, exchanges them and the data with the other processes, and writes theirs
-// (carrier.go). What is sent before the barrier and where it lies follows from the message.
+// Staged: GPUs of processes that share no memory have all of this in pinned memory of their own host. There are two
+// bitmaps, used in turn, in which the words of each GPU are consecutive. At every barrier the host takes the messages of
+// its GPU from there, exchanges them and the data with the other processes, and writes theirs (carrier.go). What is sent
+// before the barrier and where it lies follows from the message. After the barrier each GPU copies the words of the
+// others to its own frontier. With NCCL bitmaps and inboxes are in memory of the GPU.
 //
 // The record counts bytes and messages of frontiers and of vertices on the way to their owners, without the counters of
 // a barrier.
@@ -44,7 +42,7 @@
 struct Message {
   u64 counter[8];  // Counters
   u64 sent;        // vertices that this GPU has written to the other one's inbox; after a sparse step, to its list
-  u64 after, half; // what was sent, and which of two arrays that are used in turn it is in: for the host, if carried
+  u64 after, half; // what was sent, and which of two arrays that are used in turn it is in: for the host, if staged
   u64 barrier;     // number of the barrier, written last; ABANDONED: the other one will not come
 };
 
@@ -64,9 +62,9 @@ struct Exchange {
   u64* inbox[MAX_RANKS];      // [columns][32*words] of each GPU, its vertices that the other ones in its row have found:
                               // local number << 32 | parent, or a bitmap at the begin of each column; staged: in the host
   u32* found[MAX_RANKS];      // [columns-1][32*words] parents that each GPU has found of vertices of the others in its row,
-                              // by row number, if it sends bitmaps; staged: in the host
+                              // by row number, if it sends bitmaps; staged: there are none
   u32* list[MAX_RANKS];       // [2][ranks][32*words] sparse frontiers of each GPU, used in turn: vertices that each GPU has found;
-                              // staged: the same one for all
+                              // staged: one in the host
 };
 
 extern __constant__ Exchange exchange;
