@@ -91,16 +91,22 @@ func (c *carrier) serve(ended func() (bool, error)) (failed error) {
 }
 
 // arrived reports whether the kernel has come to another barrier, and in which half of the mailboxes its messages are.
+// The flags of a barrier become visible in any order.
 func (c *carrier) arrived() (half int, ok bool) {
-	rank, other := c.world.Rank(), c.world.Size()-1
-	if rank == other {
-		other-- // its flag is the last that the kernel writes
-	}
+	rank := c.world.Rank()
+	other := (rank + 1) % len(c.mail)
 	for half := range 2 {
-		if barrier := atomic.LoadUint64(&c.mail[other][rank][half].Barrier); barrier > c.last {
-			c.last = barrier
-			return half, true
+		barrier := atomic.LoadUint64(&c.mail[other][rank][half].Barrier)
+		if ok = barrier > c.last; !ok {
+			continue
 		}
+		for k := range c.mail {
+			ok = ok && (k == rank || atomic.LoadUint64(&c.mail[k][rank][half].Barrier) == barrier)
+		}
+		if ok {
+			c.last = barrier
+		}
+		return half, ok
 	}
 	return 0, false
 }

@@ -115,7 +115,12 @@ func (h *hostKernel) meet(barrier, after uint64) error {
 		if k != h.rank {
 			m := &h.mail[k][h.rank][half]
 			m.Counter[0], m.Sent, m.After, m.Half = number(barrier, h.rank, 2, k), sent(h.rank, k), after, half
-			atomic.StoreUint64(&m.Barrier, barrier)
+		}
+	}
+	for i := range h.ranks { // flags become visible in any order
+		if k := (barrier + i) % h.ranks; k != h.rank {
+			runtime.Gosched()
+			atomic.StoreUint64(&h.mail[k][h.rank][half].Barrier, barrier)
 		}
 	}
 	for k := range h.ranks {
