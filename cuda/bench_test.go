@@ -133,7 +133,6 @@ func validateRoots(b *testing.B, built plugins.Built, v *validate.Validator, roo
 type levelSum struct {
 	levels, frontiers, edges int64
 	elapsed                  time.Duration
-	phases                   []plugins.Phase // of several GPUs; without bytes and messages
 }
 
 // levelKey is a direction and the number of a level, or in long searches the bits of its frontier's size.
@@ -188,11 +187,11 @@ func measure(b *testing.B, name string, built plugins.Built, s *search, roots []
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.direction, b.direction))
 	}) {
 		l := sums[key]
-		fmt.Printf("  level or bits of the frontier %d: %v %d times: %v, frontier %d, examined %d%s\n", key.number,
+		fmt.Printf("  level or bits of the frontier %d: %v %d times: %v, frontier %d, examined %d\n", key.number,
 			graph.Direction(key.direction), l.levels, l.elapsed/time.Duration(l.levels), l.frontiers/l.levels,
-			l.edges/l.levels, l.phaseTimes())
+			l.edges/l.levels)
 	}
-	fmt.Printf("  outside levels: %v a search; on the first GPU %v setup, %v waiting for the copy of the template, "+
+	fmt.Printf("  outside levels: %v a search; %v setup, %v waiting for the copy of the template, "+
 		"%v for %d corrections\n", (outside+all)/n, setup/n, copyWait/n, correcting/n, corrections/uint64(n))
 	b.ReportMetric(passes[len(passes)/2], "GTEPS")
 }
@@ -203,21 +202,6 @@ func (l *levelSum) add(level plugins.Level) {
 	l.elapsed += level.Elapsed
 	l.edges += edges
 	l.frontiers += level.Frontier
-	for i, p := range level.Phases {
-		if i == len(l.phases) {
-			l.phases = append(l.phases, plugins.Phase{Name: p.Name})
-		}
-		l.phases[i].Elapsed += p.Elapsed
-		l.phases[i].Slowest += p.Slowest
-	}
-}
-
-func (l *levelSum) phaseTimes() (text string) {
-	n := time.Duration(l.levels)
-	for _, p := range l.phases {
-		text += fmt.Sprintf("; %s %v (slowest %v)", p.Name, p.Elapsed/n, p.Slowest/n)
-	}
-	return text
 }
 
 // chooseRoots draws vertices with a neighbor, always the same ones.
