@@ -263,7 +263,10 @@ func (s *paths) look(mine *pathWorker, v uint32, from int) {
 		for list := g.List(v); i < len(list); i++ {
 			u, w := layout.Split(list[i])
 			if bound = g.Bound(v, u, w); p.low+bound >= l.best {
-				break
+				if i < int(g.Sorted[v]) {
+					break
+				}
+				continue
 			}
 			s.see(&l, u, w, bound, i)
 		}

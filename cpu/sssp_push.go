@@ -100,10 +100,13 @@ func (s *paths) pushFromRoot() {
 		d := distanceOf(s.states[v])
 		low := d * layout.Slack
 		pushed++
-		for _, entry := range g.List(v) {
+		for i, entry := range g.List(v) {
 			u, w := layout.Split(entry)
 			if !whole && low+g.Bound(v, u, w) >= s.below {
-				break
+				if i < int(g.Sorted[v]) {
+					break
+				}
+				continue
 			}
 			entries++
 			if to := d + w; to < distanceOf(s.states[u]) {

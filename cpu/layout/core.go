@@ -3,6 +3,7 @@
 package layout
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tepsbench/teps/graph"
@@ -77,6 +78,7 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 		for v := from; v < to; v++ {
 			before := len(part)
 			part = b.appendEntries(part, uint32(v))
+			slices.SortFunc(part[before:], func(x, y CoreEntry) int { return cmp.Compare(x.Bound, y.Bound) })
 			c.At[v] = uint32(len(part) - before)
 		}
 		parts[from/piece] = part
@@ -101,11 +103,14 @@ type coreBuilder struct {
 // appendEntries appends the entries of v that belong to the core.
 func (b *coreBuilder) appendEntries(all []CoreEntry, v uint32) []CoreEntry {
 	hubs := uint32(b.g.Hubs)
-	for _, entry := range b.g.List(v) {
+	for i, entry := range b.g.List(v) {
 		u, w := Split(entry)
 		bound := b.g.Bound(v, u, w)
 		if bound >= b.reach {
-			break
+			if i < int(b.g.Sorted[v]) {
+				break
+			}
+			continue
 		}
 		if b.direct(v, u, w) && (u < hubs || b.leadsOn(v, u, w, maxRelays)) && (v < hubs || b.leadsOn(u, v, w, maxRelays)) {
 			all = append(all, CoreEntry{u, w, bound})
@@ -122,13 +127,13 @@ func (b *coreBuilder) direct(v, u uint32, w float32) bool {
 // leadsOn reports whether a shortest path that comes from v over an edge of weight w to z, which is not a hub, can go
 // on to a hub. It looks through a few vertices that are not hubs, and assumes that it can after that.
 func (b *coreBuilder) leadsOn(v, z uint32, w float32, relays int) bool {
-	for _, entry := range b.g.List(z) {
+	for i, entry := range b.g.List(z) {
 		u, next := Split(entry)
-		bound := b.g.Bound(z, u, next)
-		if w*Slack+bound >= b.reach {
+		far := w*Slack+b.g.Bound(z, u, next) >= b.reach
+		if far && i < int(b.g.Sorted[z]) {
 			return false
 		}
-		if u != v && b.direct(v, u, w+next) && b.direct(z, u, next) &&
+		if !far && u != v && b.direct(v, u, w+next) && b.direct(z, u, next) &&
 			(int(u) < b.g.Hubs || relays == 0 || b.leadsOn(z, u, next, relays-1)) {
 			return true
 		}

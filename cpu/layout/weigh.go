@@ -184,6 +184,7 @@ func (b *weigher) lists() error {
 	g.Heads = memory.Allocate[Head](m, "first entries", g.Vertices)
 	g.Seconds = memory.Allocate[[2]Head](m, "next entries", g.Vertices)
 	g.Relays = memory.Allocate[Relay](m, "relay weights", g.Vertices)
+	g.Sorted = memory.Allocate[uint32](m, "sorted entries", g.Vertices)
 	if err := m.Err(); err != nil {
 		return err
 	}
@@ -191,10 +192,14 @@ func (b *weigher) lists() error {
 	if err := cmp.Or(m.Err(), b.ctx.Err()); err != nil {
 		return err
 	}
-	b.eachBucket(func(_ *sorting, v int) { g.Relays[v] = relayOf(g.List(uint32(v))) })
+	b.eachBucket(func(_ *sorting, v int) {
+		if v >= g.Hubs { // nothing reads those of hubs
+			g.Relays[v] = relayOf(g.List(uint32(v)))
+		}
+	})
 	b.eachBucket(func(s *sorting, v int) {
 		list := g.List(uint32(v))
-		s.sort(g, uint32(v), list)
+		g.Sorted[v] = uint32(s.sort(g, uint32(v), list))
 		g.setHeads(v, list)
 	})
 	const samples = 1 << 16
@@ -263,10 +268,51 @@ type sorting struct {
 const (
 	radixLength = 512     // entries of a list, from which a radix sort is faster
 	maxScratch  = 1 << 20 // entries of a list that is sorted with scratch
+	wantSorted  = 24      // entries of a long list to sort
+	cutSamples  = 32      // weights that say which those are
+	firstCut    = 2       // the lowest of them in use
 )
 
-// sort puts the list of v in ascending order of bounds.
-func (s *sorting) sort(g *Weighted, v uint32, list []uint64) {
+// sort sorts the first entries of the list of v by bound, and returns their number: all of a short list.
+func (s *sorting) sort(g *Weighted, v uint32, list []uint64) (sorted int) {
+	n := len(list)
+	if n > 2*wantSorted {
+		var weights [cutSamples]uint32
+		for i := range weights {
+			weights[i] = uint32(list[i*n/cutSamples] >> 32)
+		}
+		slices.Sort(weights[:])
+		cut := weights[max(cutSamples*wantSorted/n, firstCut)]
+		// The entries behind are heavier, so their bounds are not less than that of a hub over an edge of weight cut.
+		n = first(list, func(entry uint64) bool { return uint32(entry>>32) <= cut })
+		limit := math.Float32frombits(cut) * Slack
+		n = first(list[:n], func(entry uint64) bool {
+			u, w := Split(entry)
+			return g.Bound(v, u, w) <= limit
+		})
+		if n <= Columns {
+			n = len(list)
+		}
+	}
+	s.sortAll(g, v, list[:n])
+	return n
+}
+
+// first moves the entries that are chosen to the front of a list, and returns their number.
+func first(list []uint64, chosen func(entry uint64) bool) (n int) {
+	for i, entry := range list { // without a branch on the weight, which cannot be predicted
+		list[i], list[n] = list[n], entry
+		one := 0
+		if chosen(entry) {
+			one = 1
+		}
+		n += one
+	}
+	return n
+}
+
+// sortAll puts entries of v in ascending order of bounds.
+func (s *sorting) sortAll(g *Weighted, v uint32, list []uint64) {
 	switch n := len(list); {
 	case n < 2:
 		return

@@ -13,8 +13,9 @@ import (
 // The relay weight of a neighbor u of v is the least weight of u's edges to vertices other than v, +Inf if there is
 // none, and 0 if u is a hub. The bound of an entry (v, u) with weight w is the sum of w and the relay weight, rounded
 // down: a path that enters u, from another vertex than v, and goes on to v is at least so much longer than at the
-// vertex before u. Every list is in ascending order of bounds, so a search looks at the entries of a list only while
-// they can matter: neighbors that are reached only through v, such as leaves, come last.
+// vertex before u. A list begins with its entries of least bounds, in ascending order, so a search looks at the entries
+// only while they can matter: neighbors that are reached only through v, such as leaves, come last. The rest of a long
+// list is not sorted, because hardly any search comes to it.
 //
 // A pair of neighbors has an entry in both lists for each of its tuples: the lightest comes first. Self-loops are left
 // out.
@@ -27,6 +28,7 @@ type Weighted struct {
 	Label    []uint32         // [Vertices+1] label of each vertex; None of the last, which stands for no vertex
 	At       []uint64         // [Vertices+1] the list of vertex v is Entries[At[v]:At[v+1]]
 	Entries  []uint64         // weight<<32 | neighbor, the weight as the bits of a float32
+	Sorted   []uint32         // [Vertices] number of sorted entries in a list, more than Columns or all
 	Heads    []Head           // [Vertices] the first entry of every list
 	Seconds  [][2]Head        // [Vertices] the next ones, at no vertex and infinite weight where the list is shorter
 	Relays   []Relay          // [Vertices]
