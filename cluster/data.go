@@ -101,7 +101,7 @@ func (d *data) MakeWeights(ctx context.Context, progress harness.Progress) (err 
 	if d.graph.Weights != "" {
 		return nil
 	}
-	step := progress.Step(fmt.Sprintf("%s: generate weights on %d hosts", d.id, len(d.Nodes)), 0)
+	step := progress.Step(fmt.Sprintf("%s: weights on %d hosts", d.id, len(d.Nodes)), 0)
 	defer func() { step.End("", err) }()
 	all, err := All[string](ctx, d, "weigh", nil)
 	d.graph.Weights = all[0]

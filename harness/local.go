@@ -315,7 +315,7 @@ func (l *local) MakeWeights(ctx context.Context, progress Progress) (err error) 
 // fillWeights makes the weights of the tuples, those of a Kronecker graph on the device.
 func (l *local) fillWeights(ctx context.Context, weights []float32, progress Progress) (err error) {
 	total := int64(len(weights))
-	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate weights", l.id), total)
+	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: weights", l.id), total)
 	defer func() { step.End(fmt.Sprintf("%d weights in %s", total, units.Duration(time.Since(start))), err) }()
 	if l.file != nil && l.file.Weights(weights) {
 		l.graph.Weights, l.file = "of the file", nil

@@ -2,6 +2,11 @@
 # As packages/teps/package.py of a Spack repository: spack install teps
 from spack.package import *
 
+try:  # Spack 1.0 and later
+    from spack_repo.builtin.build_systems.generic import Package
+except ImportError:  # an older one has it in spack.package
+    pass
+
 
 class Teps(Package):
     """Graph500 and GreenGraph500 with engines that are plugins."""
@@ -20,6 +25,11 @@ class Teps(Package):
     depends_on("c", type="build")
     depends_on("cuda@11.8:", when="+cuda")
     depends_on("mpi", type="run", when="+mpi")
+
+    def setup_build_environment(self, env):
+        # Modules go to the stage, which Spack removes.
+        env.set("GOPATH", join_path(self.stage.path, "go"))
+        env.set("GOFLAGS", "-modcacherw")
 
     def install(self, spec, prefix):
         mkdirp(prefix.bin)

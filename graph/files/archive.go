@@ -79,14 +79,23 @@ func (in *input) enterArchive(file io.Reader, member string) error {
 		return in.enterTar(member)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")) && ok && in.content > 0:
 		return in.enterZip(at, member)
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("7z\xbc\xaf\x27\x1c")),
-		bytes.HasPrefix(head, []byte("Rar!\x1a\x07")):
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return &archive{}
-	case member != "":
+	}
+	for magic, program := range unread {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return fmt.Errorf("packed by %s, which teps cannot unpack: unpack it", program)
+		}
+	}
+	if member != "" {
 		return noMember(member)
 	}
 	return nil
 }
+
+// unread has the programs that make archives and compressed files that are refused, by the first bytes of the files.
+var unread = map[string]string{"7z\xbc\xaf\x27\x1c": "7-Zip", "Rar!\x1a\x07": "RAR", "\x1f\x9d": "compress",
+	"\x04\x22\x4d\x18": "lz4", "LZIP": "lzip"}
 
 func noMember(name string) error { return fmt.Errorf("not an archive that has the file %q", name) }
 

@@ -263,7 +263,8 @@ func TestArchives(t *testing.T) {
 		{two + "/c.el.gz", 4, ""},
 		{none, 0, none + ": an archive: unpack it, or name the graph in it as ARCHIVE/FILE"},
 		{broken, 0, broken + ": zip: "},
-		{write("a.rar", "Rar!\x1a\x07\x00"), 0, "an archive: unpack it, or name the graph in it as ARCHIVE/FILE"},
+		{write("a.rar", "Rar!\x1a\x07\x00"), 0, "packed by RAR, which teps cannot unpack: unpack it"},
+		{write("a.el.lz4", "\x04\x22\x4d\x18"), 0, "packed by lz4, which teps cannot unpack: unpack it"},
 		{write("a.el", "1 2\n") + "/a.el", 0, `not an archive that has the file "a.el"`},
 		{filepath.Join(dir, "a.el/a.v"), 0, `not an archive that has the file "a.v"`},
 	} {
