@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -77,7 +78,8 @@ func (l *lent[E]) gather(all []E, unwritten E) {
 	if n == 1 {
 		return
 	}
-	_, _ = graph.Parallel(context.Background(), 0, (int64(len(all))+n-1)/n, grain, func(_ int, first, last int64) bool {
+	items := (int64(len(all)) + n - 1) / n
+	_, _ = graph.Parallel(context.Background(), runtime.GOMAXPROCS(0), items, grain, func(_ int, first, last int64) bool {
 		for k, own := range l.own {
 			for i := first; i < min(last, int64(len(own))); i++ {
 				all[i*n+int64(k)], own[i] = own[i], unwritten
