@@ -48,7 +48,7 @@ func (s Series) Energy(from, to time.Time) (Amount, error) {
 	if n := len(s.Faults); n > 0 {
 		why += " (" + s.Faults[n-1].Text + ")"
 	}
-	return Amount{}, fmt.Errorf("power: %s: the energy is not known: %s", s.Info.Name, why)
+	return Amount{}, fmt.Errorf("the energy is not known: %s", why)
 }
 
 // energy returns the energy of the part of an interval that the readings cover, and the length of that part.
