@@ -36,6 +36,7 @@ type Spread struct {
 	parents   lent[graph.Vertex]
 	distances lent[float32] // of kernel 3
 	gathering time.Duration
+	keep      bool
 }
 
 // lent is memory for an array of each process.
@@ -255,7 +256,7 @@ func all[Report any](ctx context.Context, s *Spread, roots []graph.Vertex, out p
 		reports[k], err = call(ctx, k)
 		return err
 	})
-	if err == nil {
+	if err == nil && !s.keep {
 		s.gather(out)
 	}
 	return reports, err
@@ -276,6 +277,15 @@ func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 		}
 	}
 	return done[0], nil
+}
+
+// Keep and Results implement harness.Spread.
+func (s *Spread) Keep(keep bool) { s.keep = keep }
+func (s *Spread) Results(all plugins.Output) (own []plugins.Output) {
+	for k := range s.parents.own {
+		own = append(own, s.of(k, all))
+	}
+	return own
 }
 
 // Gathering returns how long the host stopped the processes and copied their results in the last call.

@@ -3,11 +3,15 @@
 package distributed
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
 )
 
@@ -67,6 +71,50 @@ func TestMessagesDecodeToTheSetSent(t *testing.T) {
 			}
 			if own.toBitmap(); !slices.Equal(own.bits, want) {
 				t.Fatalf("as a bitmap %x, want %x", own.bits, want)
+			}
+		})
+	}
+}
+
+// A rank answers with the labels of parents, of up to 47 bits, and the owner of the vertices makes them its output.
+func TestLabelsOfAllSizesPassThroughMessages(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		s := sender(t, workers)
+		s.workers = make([]worker, workers)
+		rapid.Check(t, func(t *rapid.T) {
+			bound := rapid.Int64Range(1, 1<<rapid.IntRange(0, 47).Draw(t, "bits")).Draw(t, "bound")
+			asked, all := drawSet(t, words(t))
+			n, m, random := 32*len(all), memory.New(), rand.New(rand.NewPCG(uint64(bound), 0))
+			defer m.ReleaseAll()
+			s.Part = &Part{width: n, label: parents.NewLabels(m, "labels", n, bound), slot: make([]uint32, n)}
+			s.corrected, s.parent, s.entry[0] = slices.Clone(all), make([]uint32, n), make([]uint32, n)
+			want, got := slices.Repeat([]graph.Vertex{graph.Unwritten}, n), slices.Repeat([]graph.Vertex{graph.Unwritten}, n)
+			vertices := s.appendMembers(nil, all)
+			for k := range uint32(n) {
+				s.label.Set(k, graph.Vertex(random.Int64N(bound)))
+				s.slot[k], s.parent[k], s.entry[0][k] = k, uint32(random.IntN(n)), uint32(random.IntN(n))
+			}
+			for _, v := range vertices { // half of the parents are in the first column
+				if want[v] = s.label.At(s.parent[v]); random.IntN(2) == 0 {
+					s.corrected[v>>5] &^= 1 << (v & 31)
+					want[v] = s.label.At(s.entry[0][v])
+				}
+			}
+			for k := range s.workers {
+				s.workers[k].corrections = parents.NewCorrections(m, n, n, bound)
+				s.workers[k].corrections.Reset()
+			}
+			message := s.appendPredecessors([]uint32{7}, vertices, 0)
+			if s.takePredecessors(vertices, message[1:]); asked.listed && message[0] != 7 {
+				t.Fatal("the words before the labels have changed")
+			}
+			for k := range s.workers {
+				for first := 0; first < n; first += s.workers[k].corrections.Region() {
+					s.workers[k].corrections.Apply(first, got, 1)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("labels below %d: got %v, want %v", bound, got, want)
 			}
 		})
 	}

@@ -145,6 +145,10 @@ func (s *localSession) Ready(context.Context) error {
 }
 
 func (s *localSession) Wake(ctx context.Context, root graph.Vertex) (time.Duration, error) {
+	if s.spread != nil { // processes that were stopped would begin the timed search with cold caches
+		s.spread.Keep(true)
+		defer s.spread.Keep(false)
+	}
 	start := time.Now()
 	_, err := s.engine.Search(ctx, root, s.out)
 	return time.Since(start), err
@@ -154,9 +158,15 @@ func (s *localSession) Wake(ctx context.Context, root graph.Vertex) (time.Durati
 const markStride = 509
 
 func (s *localSession) Mark(context.Context) error {
-	for i := rand.IntN(markStride); i < len(s.out.Parent); i += markStride {
-		if s.out.Parent[i] = graph.Unwritten; s.out.Distance != nil {
-			s.out.Distance[i] = graph.UnwrittenDistance()
+	all := []plugins.Output{s.out}
+	if s.spread != nil {
+		all = s.spread.Results(s.out)
+	}
+	for _, out := range all {
+		for i := rand.IntN(markStride); i < len(out.Parent); i += markStride {
+			if out.Parent[i] = graph.Unwritten; out.Distance != nil {
+				out.Distance[i] = graph.UnwrittenDistance()
+			}
 		}
 	}
 	return nil
