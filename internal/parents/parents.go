@@ -149,7 +149,7 @@ func (c *Corrections) Region() int { return 1 << c.shift }
 
 // Add records the parent of the vertex with this place, or graph.Unreached.
 func (c *Corrections) Add(place uint32, parent graph.Vertex) {
-	region := place >> c.shift
+	region := place >> (c.shift & 31) // with masks, a shift is one instruction
 	at := c.ends[region]
 	if at&(chainBlock-1) == 0 {
 		begin := c.blocks * chainBlock
@@ -157,18 +157,19 @@ func (c *Corrections) Add(place uint32, parent graph.Vertex) {
 		c.entries[begin] = uint64(max(at-chainBlock, 0)) // the full block before, or block 0
 		at = begin + 1
 	}
-	inRegion := uint64(place) & (1<<c.shift - 1)
-	c.entries[at] = inRegion<<c.parentBits | uint64(parent)&(1<<c.parentBits-1)
+	width := c.parentBits & 63
+	inRegion := uint64(place) & (1<<(c.shift&63) - 1)
+	c.entries[at] = inRegion<<width | uint64(parent)&(1<<width-1)
 	c.ends[region] = at + 1
 }
 
 // Apply writes the corrections of the region that begins at a place to parent, where place k is parent[k*stride].
 func (c *Corrections) Apply(first int, parent []graph.Vertex, stride int) {
-	region := first >> c.shift
+	region, unused := first>>c.shift, -c.parentBits&63
 	for end := c.ends[region]; end != 0; {
 		begin := (end - 1) &^ (chainBlock - 1)
 		for _, e := range c.entries[begin+1 : end] {
-			at, unused := first+int(e>>c.parentBits), 64-c.parentBits
+			at := first + int(e>>(c.parentBits&63))
 			parent[at*stride] = graph.Vertex(e<<unused) >> unused
 		}
 		if end = int(c.entries[begin]); end != 0 {
