@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -42,7 +41,6 @@ const maxLevels = 4096
 // library is a shared library as an engine. Its data for C is outside the Go heap.
 type library struct {
 	path      string
-	calls     chan func() // made on one thread, which lives as long as the process
 	functions C.bridge_library
 	call      *C.teps_call // nil: not loaded
 	graph     *C.teps_graph
@@ -57,21 +55,33 @@ func New(path string) plugins.Engine {
 	return plugins.New(l.describe, l.build)
 }
 
-func newLibrary(path string) *library {
-	l := &library{path: path, calls: make(chan func())}
+func newLibrary(path string) *library { return &library{path: path} }
+
+// calls are made by Serve.
+var calls = make(chan func())
+
+// Serve makes the calls of libraries, on the thread of its caller, until serve returns. That should be the first thread
+// of the process: glibc gives other threads small heaps, and returns their pages after each search.
+func Serve(serve func()) {
+	ended := make(chan struct{})
 	go func() {
-		runtime.LockOSThread()
-		for call := range l.calls {
-			call()
-		}
+		serve()
+		close(ended)
 	}()
-	return l
+	for {
+		select {
+		case call := <-calls:
+			call()
+		case <-ended:
+			return
+		}
+	}
 }
 
-// onThread makes a call on the library's thread. It returns the time of the call, without the time to wake the thread.
+// onThread makes a call on the thread of Serve. It returns the time of the call, without the time to wake the thread.
 func (l *library) onThread(call func()) (elapsed time.Duration) {
 	done := make(chan struct{})
-	l.calls <- func() {
+	calls <- func() {
 		start := time.Now()
 		call()
 		elapsed = time.Since(start)

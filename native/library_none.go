@@ -17,3 +17,6 @@ func New(path string) plugins.Engine {
 			"(Debian: gcc libc6-dev) and build it again with CGO_ENABLED=1", path)
 	}, nil)
 }
+
+// Serve calls serve.
+func Serve(serve func()) { serve() }

@@ -4,7 +4,8 @@
 // other language that can export C functions. It runs inside a separate process, so that a crash of the library is the
 // error of one call. Before the process dies, crash.c prints one line about the library's fault.
 //
-// All calls come from one thread, because OpenMP keeps a team of threads for every thread that calls it. The rest of
+// All calls come from one thread, the first of the process, because OpenMP keeps a team of threads for every thread
+// that calls it, and glibc a heap; memory that a search frees stays in the process. The rest of
 // the contract, apart from the two kernels, is plugins.New. Package rpc makes the memory around tuples and parents
 // inaccessible, and the host validates every search.
 package native

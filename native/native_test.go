@@ -20,6 +20,12 @@ import (
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
+func TestMain(m *testing.M) {
+	code := 0
+	Serve(func() { code = m.Run() })
+	os.Exit(code)
+}
+
 // compile makes a library of a C file.
 func compile(t testing.TB, source string) string {
 	t.Helper()

@@ -269,7 +269,7 @@ func program(spec record.EngineSpec) (rpc.Program, error) {
 			return p, fmt.Errorf("find the program of teps: %w", err)
 		}
 		p.Path, p.Library = self, spec.Path
-		p.Args = []string{"serve-engine", spec.Builtin + spec.Path} // one of them is empty
+		p.Args = []string{serveEngine, spec.Builtin + spec.Path} // one of them is empty
 	}
 	return p, nil
 }
@@ -290,10 +290,12 @@ func (p *processes) Meters(ctx context.Context, specifications []string) (power.
 	return power.Here(found), absent, err
 }
 
+const serveEngine = "serve-engine"
+
 // serveEngineCommand is the child process of an engine.
 func serveEngineCommand(engines catalog) *cobra.Command {
 	return &cobra.Command{
-		Use:    "serve-engine NAME|LIBRARY",
+		Use:    serveEngine + " NAME|LIBRARY",
 		Short:  "Serve a built-in engine or a shared library to teps",
 		Hidden: true,
 		Args:   exactArgs(1, "a built-in engine or the path of a library"),
@@ -303,7 +305,7 @@ func serveEngineCommand(engines catalog) *cobra.Command {
 			} else if args[0] == record.Nothing {
 				rpc.Serve(harness.Nothing())
 			} else if record.IsLibrary(args[0]) {
-				rpc.Serve(native.New(args[0]))
+				native.Serve(func() { rpc.Serve(native.New(args[0])) })
 			} else {
 				return usage("%s is neither a built-in engine nor a shared library", args[0])
 			}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -31,7 +32,13 @@ const (
 	exitInterrupted = 130 // as shells report SIGINT
 )
 
+// The first goroutine stays on the first thread of the process, which calls a library; elsewhere that would be slower.
+func init() { runtime.LockOSThread() }
+
 func main() {
+	if len(os.Args) < 2 || os.Args[1] != serveEngine {
+		runtime.UnlockOSThread()
+	}
 	// A write to a closed pipe (teps run | head) returns an error, so that the process can complete its record.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(execute(context.Background(), builtins(), os.Args[1:], os.Stdout, os.Stderr))

@@ -107,8 +107,7 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t *parent) try {
 	const Searcher *s = (const Searcher *)graph->state;
 	pvector<NodeID> found = DOBFS(s->graph, (NodeID)root, false, s->alpha, s->beta);
-#pragma omp parallel for
-	for (int64_t v = 0; v < graph->vertices; v++) parent[v] = found[v];
+	peers_widen(found.data(), graph->vertices, parent);
 	return TEPS_OK;
 } catch (const std::bad_alloc &) {
 	return teps_fail(call, TEPS_MEMORY, "no memory for a search");

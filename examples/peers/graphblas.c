@@ -15,8 +15,6 @@ typedef struct {
 	GrB_Index n, entries;
 	GrB_Matrix adjacency;
 	GrB_Vector degrees;
-	GrB_Index *vertices; /* n each: the parents as pairs */
-	int32_t *parents;
 } matrix;
 
 #define TRY(f) do { info = (f); if (info != GrB_SUCCESS) goto failed; } while (0)
@@ -38,8 +36,6 @@ void teps_free(teps_graph *graph) {
 	matrix *m = graph->state;
 	GrB_free(&m->adjacency);
 	GrB_free(&m->degrees);
-	free(m->vertices);
-	free(m->parents);
 	free(m);
 }
 
@@ -57,9 +53,7 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	GrB_Vector ones = NULL;
 	GxB_Scalar one = NULL;
 	m->n = n;
-	m->vertices = malloc((n + 1) * sizeof *m->vertices);
-	m->parents = malloc((n + 1) * sizeof *m->parents);
-	if (!row || !column || !m->vertices || !m->parents) TRY(GrB_OUT_OF_MEMORY);
+	if (!row || !column) TRY(GrB_OUT_OF_MEMORY);
 	int64_t threads = teps_set_int(call, "threads");
 	TRY(GxB_set(GxB_NTHREADS, (int)(threads > 0 ? threads : omp_get_max_threads())));
 	for (int64_t i = 0; i < count; i++)
@@ -83,7 +77,7 @@ int teps_construct(teps_call *call, const teps_tuple *tuples, int64_t count, tep
 	}
 	graph->vertices = n;
 	graph->entries = m->entries;
-	graph->bytes = 8 * m->entries + 8 * (n + 1) + 20 * n; /* GraphBLAS 7 has 64-bit indices */
+	graph->bytes = 8 * m->entries + 8 * (n + 1) + 8 * n; /* GraphBLAS 7 has 64-bit indices */
 	graph->vertex_bits = 32;
 	strcpy(graph->tuning, "alpha and beta are LAGraph's defaults");
 failed:
@@ -108,7 +102,10 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	const GrB_Index n = m->n;
 	GrB_Vector q = NULL, found = NULL, work = NULL;
 	GrB_Info info = GrB_SUCCESS;
-	GrB_Index size = 1, before = 0, count = n;
+	GrB_Index size = 1, before = 0, count, room, room_of_values;
+	int8_t *reached;
+	int32_t *values;
+	bool iso;
 	int64_t unexplored = m->entries, levels = 0;
 	int bottom_up = 0, was_bottom_up = 0;
 
@@ -150,11 +147,10 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 		levels++;
 	}
 	if (info == GrB_SUCCESS) {
-		TRY(GrB_Vector_extractTuples(m->vertices, m->parents, &count, found));
+		TRY(GxB_Vector_unpack_Bitmap(found, &reached, (void **)&values, &room, &room_of_values, &iso, &count, NULL));
 #pragma omp parallel for
-		for (GrB_Index v = 0; v < n; v++) parent[v] = TEPS_UNREACHED;
-#pragma omp parallel for
-		for (GrB_Index i = 0; i < count; i++) parent[m->vertices[i]] = m->parents[i];
+		for (GrB_Index v = 0; v < n; v++) peers_put(parent + v, reached[v] ? values[iso ? 0 : v] : -1);
+		TRY(GxB_Vector_pack_Bitmap(found, &reached, (void **)&values, room, room_of_values, iso, count, NULL));
 		call->level_count = levels <= call->level_room ? levels : 0;
 	}
 failed:

@@ -60,8 +60,7 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	}
 	frontier.del();
 	if (call->canceled) return TEPS_CANCELED;
-	parallel_for(int64_t v = 0; v < graph->vertices; v++)
-		parent[v] = parents[v] == UINT_E_MAX ? TEPS_UNREACHED : (int64_t)parents[v];
+	peers_widen((const int32_t *)parents, graph->vertices, parent); // UINT_E_MAX is -1
 	return TEPS_OK;
 }
 

@@ -25,6 +25,9 @@ TEPS_UNUSED static void peers_describe(teps_description *description, const char
 
 #ifdef _OPENMP
 #include <omp.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* Describes an engine of OpenMP. Its first option is the number of threads. */
 TEPS_UNUSED static void peers_describe_openmp(teps_description *description, const char *name, const char *version,
@@ -37,6 +40,22 @@ TEPS_UNUSED static void peers_describe_openmp(teps_description *description, con
 TEPS_UNUSED static void peers_set_threads(const teps_call *call) {
 	int threads = (int)teps_set_int(call, "threads");
 	if (threads > 0) omp_set_num_threads(threads);
+}
+
+/* Writes one of 32-bit parents, -1 at vertices that are not reached, to the 64-bit ones of teps. Stores past the caches
+ * write 8 bytes a vertex; others would read them first, and push the graph out. */
+TEPS_UNUSED static inline void peers_put(int64_t *parent, int32_t found) {
+#ifdef __SSE2__
+	_mm_stream_si64((long long *)parent, found);
+#else
+	*parent = found;
+#endif
+}
+
+/* The same for n parents, by all threads. */
+TEPS_UNUSED static void peers_widen(const int32_t *found, int64_t n, int64_t *parent) {
+#pragma omp parallel for
+	for (int64_t v = 0; v < n; v++) peers_put(parent + v, found[v]);
 }
 #endif
 
