@@ -182,11 +182,11 @@ func (c Comparison) Summary() string {
 	case n == 0:
 		return ""
 	case n > 1 && !slices.ContainsFunc(c.Cells, differs):
-		return fmt.Sprintf("no difference found between %s and %s in %d comparisons (%s)", c.A, c.B, n, mean.Text("…"))
+		return fmt.Sprintf("No difference found between %s and %s in %d comparisons (%s)", c.A, c.B, n, mean.Text("…"))
 	case n > 1:
 		return fmt.Sprintf("%s is %s than %s: geometric mean of %d ratios (%s)", c.B, mean.Speed(), c.A, n, mean.Text("…"))
 	case mean.Low <= 1 && mean.High >= 1:
-		return fmt.Sprintf("no difference found between %s and %s (%s)", c.A, c.B, mean.Text("to"))
+		return fmt.Sprintf("No difference found between %s and %s (%s)", c.A, c.B, mean.Text("to"))
 	default:
 		return fmt.Sprintf("%s is %s than %s (%s)", c.B, mean.Speed(), c.A, mean.Text("to"))
 	}

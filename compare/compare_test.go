@@ -269,8 +269,8 @@ func TestOverallIsTheGeometricMean(t *testing.T) {
 	for n, want := range []Ratio{{}, {}, {2, 1, 3}, {4, 2, 8}} {
 		c := Comparison{A: "A", B: "B", Cells: cells[:n]}
 		got, compared := c.Overall()
-		must.Equal(t, c.Summary(), []string{"", "", "no difference found between A and B (ratio 2.000, 1.000 to 3.000)",
-			"no difference found between A and B in 2 comparisons (ratio 4.000, 2.000 … 8.000)"}[n])
+		must.Equal(t, c.Summary(), []string{"", "", "No difference found between A and B (ratio 2.000, 1.000 to 3.000)",
+			"No difference found between A and B in 2 comparisons (ratio 4.000, 2.000 … 8.000)"}[n])
 		near(t, "mean", got.Estimate, want.Estimate)
 		if compared != max(n-1, 0) || got.Low != want.Low || got.High != want.High {
 			t.Errorf("%d cells: got %+v of %d, want %+v", n, got, compared, want)
