@@ -6,8 +6,10 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"testing"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -65,5 +67,35 @@ func TestMPIConformance(t *testing.T) {
 				t.Error(o.Err)
 			}
 		})
+	}
+}
+
+func TestKeptResultsStayWithTheProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts MPI")
+	}
+	t.Setenv("SLURM_JOB_NUM_NODES", "")
+	launcher, err := AnyLauncher()
+	if err != nil {
+		t.Skip(err)
+	}
+	s := must.Get(openMPI(t, launcher)(t.Context())).(*Spread)
+	defer s.Close()
+	tuples, release, err := s.Memory.(*rpc.Host).Tuples(2)
+	must.Do(err)
+	defer release()
+	tuples[0], tuples[1] = graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)
+	must.Get(s.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: map[string]string{"ranks": "2"}}))
+	out := plugins.Output{Parent: slices.Repeat([]graph.Vertex{graph.Unwritten}, 3)}
+	s.Keep(true)
+	must.Get(s.Search(t.Context(), 0, out))
+	own := s.Results(out)
+	if out.Parent[0] != graph.Unwritten || len(own) != 2 || !slices.Equal(own[0].Parent, []graph.Vertex{0, 1}) {
+		t.Errorf("kept: %v of the host, %v of the processes", out, own)
+	}
+	s.Keep(false)
+	must.Get(s.Search(t.Context(), 2, out))
+	if !slices.Equal(out.Parent, []graph.Vertex{1, 2, 2}) || own[0].Parent[0] != graph.Unwritten {
+		t.Errorf("gathered: %v of the host, %v of the processes", out, own)
 	}
 }
