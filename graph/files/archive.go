@@ -74,6 +74,11 @@ func (in *input) enterArchive(file io.Reader, member string) error {
 	if len(head) == 0 && err != io.EOF {
 		return in.readError(err)
 	}
+	for magic, by := range map[string]string{"7z\xbc\xaf": "7-Zip", "Rar!": "RAR", "\x04\"M\x18": "lz4", "LZIP": "lzip"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return fmt.Errorf("packed by %s, which teps cannot unpack: unpack it", by)
+		}
+	}
 	switch at, ok := file.(io.ReaderAt); {
 	case len(head) == 512 && bytes.HasPrefix(head[257:], []byte("ustar")):
 		return in.enterTar(member)
@@ -81,21 +86,11 @@ func (in *input) enterArchive(file io.Reader, member string) error {
 		return in.enterZip(at, member)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return &archive{}
-	}
-	for magic, program := range unread {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return fmt.Errorf("packed by %s, which teps cannot unpack: unpack it", program)
-		}
-	}
-	if member != "" {
+	case member != "":
 		return noMember(member)
 	}
 	return nil
 }
-
-// unread has the programs that make archives and compressed files that are refused, by the first bytes of the files.
-var unread = map[string]string{"7z\xbc\xaf\x27\x1c": "7-Zip", "Rar!\x1a\x07": "RAR", "\x1f\x9d": "compress",
-	"\x04\x22\x4d\x18": "lz4", "LZIP": "lzip"}
 
 func noMember(name string) error { return fmt.Errorf("not an archive that has the file %q", name) }
 

@@ -45,8 +45,6 @@ type blocks struct {
 	parse func(b *block, edges []graph.Edge) ([]graph.Edge, error)
 }
 
-func (b *blocks) isText() bool { return b.record == 0 && b.split == nil }
-
 // parallel reads and parses blocks, adds their tuples in the order of the file, and returns the first error in it.
 func (in *input) parallel(b blocks) error {
 	ctx, cancel := context.WithCancel(in.ctx)
@@ -65,7 +63,7 @@ func (in *input) parallel(b blocks) error {
 			edges = reuse(parsed, block.tuples)
 		}
 		data, lone := block.data, error(nil)
-		if at := loneCR(data); at >= 0 && b.isText() { // after an error of an earlier line
+		if at := loneCR(data); at >= 0 && b.record == 0 && b.split == nil { // after an error of an earlier line
 			block.data = data[:bytes.LastIndexByte(data[:at], '\n')+1]
 			lone = errCR(block.line + 1 + int64(bytes.Count(block.data, newline)))
 		}

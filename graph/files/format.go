@@ -134,7 +134,7 @@ func (in *input) detect() (Format, error) {
 		return SG, nil
 	case isPacked16(head):
 		return Packed16, nil
-	case isPacked(head):
+	case len(head)%12 == 0 && hasSmallLabels(head):
 		return Packed, nil
 	}
 	return "", ErrUnknownFormat
@@ -230,8 +230,6 @@ func isPacked16(head []byte) bool {
 	}
 	return zero || !hasSmallLabels(head)
 }
-
-func isPacked(head []byte) bool { return len(head)%12 == 0 && hasSmallLabels(head) }
 
 // hasSmallLabels reports whether all labels of packed tuples are below 2^40.
 func hasSmallLabels(head []byte) bool {
