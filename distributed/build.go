@@ -101,11 +101,7 @@ func (b *builder) agree(err error) error {
 	if err == nil {
 		err = b.ctx.Err()
 	}
-	failed := []int64{0}
-	if err != nil {
-		failed[0] = 1
-	}
-	if comm.Allreduce(b.world, failed); err == nil && failed[0] != 0 {
+	if comm.Any(b.world, err != nil) && err == nil {
 		return ErrOtherRank
 	}
 	return err

@@ -49,6 +49,16 @@ const MaxReduce = 4
 // Allreduce replaces values, at most MaxReduce of them, by their sums over all ranks of a group.
 func Allreduce(g Group, values []int64) { g.Alltoallv(nil, nil, values, nil) }
 
+// Any waits for all ranks, and reports whether it is true for one of them.
+func Any(g Group, own bool) bool {
+	some := []int64{0}
+	if own {
+		some[0] = 1
+	}
+	Allreduce(g, some)
+	return some[0] != 0
+}
+
 // Combine combines values, sums and behind them minima, with those of rank k; it is called for all ranks in turn.
 func Combine(all, values []int64, sums, k int) {
 	for i, v := range values {

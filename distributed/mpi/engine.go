@@ -146,11 +146,8 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		}
 	}
 	built.Agree = func(err error) error {
-		failed := []int64{0}
-		if err != nil {
-			failed[0] = 1
-		}
-		if p.mpi.Do(func() { comm.Allreduce(ranks, failed) }); err == nil && failed[0] > 0 {
+		failed := false
+		if p.mpi.Do(func() { failed = comm.Any(ranks, err != nil) }); err == nil && failed {
 			err = canceled(distributed.ErrOtherRank)
 		}
 		return err
@@ -160,7 +157,8 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		searches int64, err error) {
 		p.mpi.Do(func() {
 			rank.Wake()
-			for start := time.Now(); err == nil && !isOver(ranks, start, duration); {
+			start, clock := time.Now(), ranks.Rank() == 0
+			for err == nil && !comm.Any(ranks, clock && time.Since(start) >= duration) {
 				if _, err = run(ctx, roots[searches%int64(len(roots))], out); err == nil {
 					searches++
 				}
@@ -169,14 +167,4 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		return searches, canceled(err)
 	}
 	return built, nil
-}
-
-// isOver waits for all ranks, and reports whether a time since start has passed on the clock of rank 0.
-func isOver(ranks comm.Group, start time.Time, limit time.Duration) bool {
-	over := []int64{0}
-	if ranks.Rank() == 0 && time.Since(start) >= limit {
-		over[0] = 1
-	}
-	comm.Allreduce(ranks, over)
-	return over[0] != 0
 }

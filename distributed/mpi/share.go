@@ -133,7 +133,7 @@ const spins = 1 << 10 // looks for another rank before a rank yields its process
 
 // share lets the ranks of the group share memory if they are on one host. All ranks call it.
 func (g *group) share() {
-	words, peers, missing := headerWords+2*g.halfWords(), make([][]uint32, g.size), []int64{0}
+	words, peers, missing := headerWords+2*g.halfWords(), make([][]uint32, g.size), false
 	own, at, file := shareMemory[uint32](g.system, words)
 	defer file.Close() // when all have opened it
 	for k, message := range comm.Allgather(g, pack(at)) {
@@ -141,11 +141,9 @@ func (g *group) share() {
 		if peers[k] = own; k != g.rank && unpack(message, &other) == nil {
 			peers[k] = openMemory[uint32](g.system, other, words)
 		}
-		if peers[k] == nil {
-			missing[0] = 1
-		}
+		missing = missing || peers[k] == nil
 	}
-	if comm.Allreduce(g, missing); missing[0] == 0 {
+	if !comm.Any(g, missing) {
 		g.shared.peers, g.shared.all = peers, true
 	}
 }
