@@ -19,10 +19,12 @@ import (
 //
 // Method: direction-optimizing breadth-first search (Beamer, Asanović, Patterson, SC 2012), in the numbering of
 // Kolganov (2018, section 2.2). OpenCL 1.2 has no barrier between work-groups, so a step of the search is a launch,
-// called a slot. The host queues a batch of slots without looking at their results, then the end of the search, and
-// waits once. Every work-group computes the state of its slot (direction, queue, bitmaps) from the state and the counts
-// of the slot before, so nothing crosses work-groups except at the end of a launch. If the search is not over, the host
-// queues another batch.
+// called a slot. The host queues a batch of slots without looking at their results, and waits once. Every work-group
+// computes the state of its slot (direction, queue, bitmaps) from the state and the counts of the slot before, so
+// nothing crosses work-groups except at the end of a launch. The last slot of a batch ends the search if it is over;
+// otherwise the host queues one work-group that runs levels with few edges alone, and another batch.
+//
+// With pocl, where a launch takes as long as several levels, a launch is a whole search: its work-groups take turns.
 //
 //   - top-down: the frontier is a queue of pieces of lists, each followed by as many items as it has work for; a
 //     work-group collects new pieces in local memory. Long lists are in a queue of longer pieces, each followed by a
@@ -48,10 +50,12 @@ type search struct {
 	state   driver.Array
 	result  [stateWords]uint32 // the state after the last batch
 
-	begin, end, wake *driver.Kernel
-	first            []*driver.Kernel // the slots of the first batch, with their shares of the copy
-	later            [4]*driver.Kernel
-	stage            *driver.Stage // for copying parents; nil: not needed so far
+	begin, wake  *driver.Kernel
+	first        []*driver.Kernel // the slots of the first batch, with their shares of the copy
+	later, alone [4]*driver.Kernel
+	turns        bool          // the first launch is the whole search
+	begun        bool          // a search did not come to its end
+	stage        *driver.Stage // for copying parents; nil: not needed so far
 }
 
 // Places in the state, as in kernels/search.cl.
@@ -59,20 +63,21 @@ const (
 	stateWords = 144
 	isDone     = 128 // RESULT + IS_DONE
 	slotsUsed  = 129 // RESULT + SLOTS_USED
+	turnsTaken = 130 // RESULT + TAKEN
+	nextSlot   = 133 // RESULT + NEXT_SLOT
 )
 
 // Positions of arguments of the kernels.
 const (
-	beginRoot, beginCopy = 0, 12
-	slotCopy             = 17
-	endSlot, endRoot     = 0, 1
+	slotNumber, slotRoot, slotTurns, slotCopy, slotLast = 0, 1, 2, 22, 24
 )
 
 // newSearch allocates the arrays of a search besides the graph.
-func (b *builder) newSearch(program *driver.Program) *search {
+func (b *builder) newSearch(program, alone *driver.Program) *search {
 	g := &b.sizes
-	s := &search{device: b.device, program: program, groups: b.device.Units * b.tuning.perUnit, parent: b.parent}
-	g.ChunkWords = uint32(chunkWords(int(g.Words), s.groups, program.Group))
+	s := &search{device: b.device, program: program, groups: b.device.Units * b.tuning.perUnit, parent: b.parent,
+		turns: b.tuning.turns > 0, begun: true}
+	g.ChunkWords = uint32(chunkWords(int(g.Words), s.groups*max(b.tuning.turns, 1), program.Group))
 	s.sizes = *g
 	pieces := int64(g.Searched) + int64(b.entries)/int64(b.tuning.piece) // at most, of a frontier
 	long := 2*int64(b.entries)/int64(longPiece*b.tuning.piece) + 1
@@ -86,7 +91,7 @@ func (b *builder) newSearch(program *driver.Program) *search {
 	corrected := b.array("bitmap of corrected vertices", 4*int64(g.Words))
 	by := b.array("parents by vertex", 4*int64(g.Searched))
 
-	kernel := func(name string, arguments ...any) (k *driver.Kernel) {
+	kernel := func(program *driver.Program, name string, arguments ...any) (k *driver.Kernel) {
 		if b.err == nil {
 			k, b.err = program.Kernel(name)
 		}
@@ -95,49 +100,59 @@ func (b *builder) newSearch(program *driver.Program) *search {
 		}
 		return k
 	}
-	slot := func(i int) *driver.Kernel {
-		return kernel("search_slot", uint32(i&3), *g, b.offset, b.target, b.quad, b.wordHub, b.outputTemplate, visited[0],
-			visited[1], corrected, by, queue[0], queue[1], longQueue[0], longQueue[1], b.parent, s.state, uint32(0), uint32(0))
+	slot := func(program *driver.Program, i int, copied, last uint32) *driver.Kernel {
+		return kernel(program, "search_slot", uint32(i), uint32(0), uint32(0), *g, b.vertex, b.offset, b.target, b.quad,
+			b.wordHub, b.outputTemplate, b.leafBegin, b.label, visited[0], visited[1], corrected, by, queue[0], queue[1],
+			longQueue[0], longQueue[1], b.parent, s.state, uint32(0), copied, last)
 	}
-	s.begin = kernel("begin_search", uint32(0), *g, b.vertex, b.outputTemplate, b.offset, visited[0], corrected, by,
-		queue[0], longQueue[0], b.parent, s.state, uint32(0), (g.Labels+1)/2)
-	s.end = kernel("end_search", uint32(0), uint32(0), *g, b.leafBegin, b.label, visited[0], visited[1], corrected, by,
-		b.parent, s.state)
-	s.wake = kernel("fill", s.state, uint32(0), uint32(1))
+	s.begin = kernel(program, "begin_searches", *g, visited[0], corrected, s.state)
+	s.wake = kernel(program, "fill", s.state, uint32(0), uint32(1))
 	for i := range s.later {
-		s.later[i] = slot(i)
+		s.later[i] = slot(program, 4+i, 0, 0) // slot 0 begins a search
+		s.alone[i] = slot(alone, 4+i, 0, 0)
 	}
 	for i := range maxBatch {
-		s.first = append(s.first, slot(i))
+		s.first = append(s.first, slot(program, i, (g.Labels+1)/2, 1))
 	}
 	return s
 }
 
 // learnBatch sets the number of slots of the first batch: those of the longest of four searches from vertices of
-// different degrees. No later search changes it.
+// different degrees, or one slot for a deep graph. No later search changes it.
 func (s *search) learnBatch(ctx context.Context, b *builder) error {
 	if b.err != nil {
 		return b.err
 	}
 	slots, all := b.tuning.batch, s.first
-	s.first = nil
-	for i := uint32(1); i <= 4 && s.sizes.Vertices > 0 && b.tuning.batch == 0; i++ {
+	s.first = all[:1]
+	for i := uint32(1); i <= 4 && s.sizes.Vertices > 0 && b.tuning.batch == 0 && !s.turns; i++ {
 		at := int64(s.sizes.Vertices-1) * int64(i) / 5
 		if err := s.Traverse(ctx, graph.Vertex(b.read(b.label, at, 1)[0])); err != nil {
 			return err
 		}
-		slots = max(slots, int(s.result[slotsUsed])-1)
+		slots = max(slots, int(s.result[slotsUsed]))
 	}
-	s.first = all[:min(max(slots, 1), maxBatch)]
-	pairs, shares := uint64(s.sizes.Labels+1)/2, uint64(len(s.first)+1)
-	share := func(k *driver.Kernel, at int, i uint64) error {
-		return errors.Join(driver.Set(k, at, uint32(pairs*i/shares)), driver.Set(k, at+1, uint32(pairs*(i+1)/shares)))
+	if slots > 1 && slots <= maxBatch {
+		s.first = all[:slots]
 	}
-	err := share(s.begin, beginCopy, 0)
+	// The last slot may end the search, which needs the whole copy.
+	pairs, shares := int(s.sizes.Labels+1)/2, max(len(s.first)-1, 1)
 	for i, k := range s.first {
-		err = errors.Join(err, share(k, slotCopy, uint64(i+1)))
+		err := errors.Join(driver.Set(k, slotCopy, uint32(pairs*min(i, shares)/shares)),
+			driver.Set(k, slotCopy+1, uint32(pairs*min(i+1, shares)/shares)), setLast(k, i == len(s.first)-1))
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+// setLast says whether a slot is the last of a batch.
+func setLast(k *driver.Kernel, last bool) error {
+	if last {
+		return driver.Set(k, slotLast, uint32(1))
+	}
+	return driver.Set(k, slotLast, uint32(0))
 }
 
 // Wake launches a small kernel and waits for it. After the host's work between two searches, device and driver respond
@@ -151,10 +166,19 @@ func (s *search) Traverse(ctx context.Context, root graph.Vertex) (err error) {
 			_ = s.device.Finish() // nothing may still run when the arrays are used again; err is the error to report
 		}
 	}()
-	err = errors.Join(driver.Set(s.begin, beginRoot, uint32(root)), driver.Set(s.end, endRoot, uint32(root)),
-		s.begin.Launch(s.groups))
+	if s.begun {
+		if err := s.begin.Launch(s.groups); err != nil {
+			return err
+		}
+	}
+	s.begun = true
+	err = errors.Join(driver.Set(s.first[0], slotRoot, uint32(root)),
+		driver.Set(s.first[len(s.first)-1], slotRoot, uint32(root)))
 	if err != nil {
 		return err
+	}
+	if s.turns {
+		return s.traverseInTurns(ctx)
 	}
 	slot := 0
 	for i, k := range s.first {
@@ -168,24 +192,45 @@ func (s *search) Traverse(ctx context.Context, root graph.Vertex) (err error) {
 		}
 	}
 	for batch := 2; ; batch = min(2*batch, maxBatch) {
-		err := errors.Join(driver.Set(s.end, endSlot, uint32(slot&3)), s.end.Launch(s.groups),
-			driver.Read(s.device, s.result[:], s.state, 0))
-		if err != nil {
+		if err := s.readResult(ctx); err != nil || !s.begun {
 			return err
 		}
-		if s.result[isDone] != 0 {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
+		if err := s.alone[slot&3].Launch(1); err != nil {
 			return err
 		}
-		for range batch {
-			if err := s.later[slot&3].Launch(s.groups); err != nil {
+		for i := range batch {
+			k := s.later[slot&3]
+			err := errors.Join(driver.Set(k, slotRoot, uint32(root)), setLast(k, i == batch-1), k.Launch(s.groups))
+			if err != nil {
 				return err
 			}
 			slot++
 		}
 	}
+}
+
+// traverseInTurns launches the kernel that runs all slots.
+func (s *search) traverseInTurns(ctx context.Context) error {
+	for slot, k := uint32(0), s.first[0]; ; slot = s.result[nextSlot] {
+		err := errors.Join(driver.Set(k, slotNumber, slot), driver.Set(k, slotTurns, s.result[turnsTaken]),
+			k.Launch(s.groups))
+		if err == nil {
+			err = s.readResult(ctx)
+		}
+		if err != nil || !s.begun {
+			return err
+		}
+	}
+}
+
+// readResult waits for the device and sees whether the search is over.
+func (s *search) readResult(ctx context.Context) error {
+	err := driver.Read(s.device, s.result[:], s.state, 0)
+	if err == nil && s.result[isDone] == 0 {
+		return ctx.Err()
+	}
+	s.begun = err != nil
+	return err
 }
 
 // Parents copies the parents of the last search to the host.

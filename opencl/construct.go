@@ -80,7 +80,11 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 	if err != nil {
 		return nil, built, err
 	}
-	program, err := c.Build(graphSource+searchSource, t.group, t.flags, "search_slot", "end_search", "begin_search")
+	program, err := c.Build(graphSource+searchSource, t.group, t.flags, "search_slot", "begin_searches")
+	if err != nil {
+		return nil, built, err
+	}
+	alone, err := c.Build(graphSource+searchSource, t.alone, t.flagsAlone, "search_slot")
 	if err != nil {
 		return nil, built, err
 	}
@@ -95,7 +99,7 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 		{"degrees", b.countDegrees},
 		{"order", b.numberVertices},
 		{"lists", b.makeLists},
-		{"derived arrays", func() { b.derive(); s = b.newSearch(program) }},
+		{"derived arrays", func() { b.derive(); s = b.newSearch(program, alone) }},
 		{"number of levels", func() { b.fail(s.learnBatch(ctx, b)) }},
 	} {
 		begin := time.Now()

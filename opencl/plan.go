@@ -4,6 +4,7 @@ package opencl
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tepsbench/teps/opencl/driver"
 	"github.com/tepsbench/teps/plugins"
@@ -16,6 +17,8 @@ type tuning struct {
 	queue     int    // QUEUE of kernels/search.cl
 	piece     int    // PIECE
 	oneGroup  int    // ONE_GROUP
+	alone     int    // items of the work-group that runs alone; it follows eight times as many edges
+	turns     int    // TURNS; 0: every step is a launch
 	reads     int    // READS
 	scan      int    // SCAN
 	sortGroup int    // items of a work-group of kernel 1
@@ -27,17 +30,27 @@ type tuning struct {
 // tuned returns the constants for a device.
 func tuned(d driver.Device) tuning {
 	if d.Kind == "cpu" {
-		return tuning{group: 64, perUnit: 2, queue: 1024, piece: 256, oneGroup: 1024, reads: 4, scan: 16, sortGroup: 64,
-			sortUnit: 4}
+		t := tuning{group: 64, perUnit: 2, queue: 1024, piece: 256, oneGroup: 1024, alone: 64, reads: 4, scan: 16,
+			sortGroup: 64, sortUnit: 4}
+		if d.Platform == "Portable Computing Language" { // pocl; rusticl's llvmpipe finds wrong parents
+			t.perUnit, t.turns = 1, 2
+		}
+		return t
 	}
-	return tuning{group: 128, perUnit: 8, queue: 1024, piece: 256, oneGroup: 512, reads: 4, scan: 64, sortGroup: 256,
-		sortUnit: 8}
+	return tuning{group: 128, perUnit: 8, queue: 1024, piece: 256, oneGroup: 512, alone: 1024, reads: 4, scan: 64,
+		sortGroup: 256, sortUnit: 8}
 }
 
 // flags returns the options of the compiler for the search with work-groups of a number of items.
 func (t tuning) flags(group int) string {
-	return fmt.Sprintf("-DWG=%du -DQUEUE=%du -DPIECE=%du -DONE_GROUP=%du -DREADS=%d -DSCAN=%du %s", group, t.queue,
-		t.piece, t.oneGroup, t.reads, t.scan, t.compiler)
+	return fmt.Sprintf("-DWG=%du -DQUEUE=%du -DPIECE=%du -DONE_GROUP=%du -DREADS=%d -DSCAN=%du -DTURNS=%du -DALONE=0 %s",
+		group, t.queue, t.piece, t.oneGroup, t.reads, t.scan, t.turns, t.compiler)
+}
+
+// flagsAlone returns those for the work-group that runs alone.
+func (t tuning) flagsAlone(group int) string {
+	t.queue, t.oneGroup, t.turns = 1, 8*t.oneGroup, 0
+	return strings.Replace(t.flags(group), "-DALONE=0", "-DALONE=1", 1)
 }
 
 const (

@@ -56,7 +56,8 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 	given := map[string]string{}
 	trace := false
 	constants := map[string]*int{
-		"group": &v.group, "perUnit": &v.perUnit, "queue": &v.queue, "piece": &v.piece, "oneGroup": &v.oneGroup,
+		"group": &v.group, "perUnit": &v.perUnit, "turns": &v.turns,
+		"alone": &v.alone, "queue": &v.queue, "piece": &v.piece, "oneGroup": &v.oneGroup,
 		"reads": &v.reads, "scan": &v.scan, "sortGroup": &v.sortGroup, "sortUnit": &v.sortUnit, "batch": &v.batch,
 	}
 	for _, word := range strings.Fields(text) {
@@ -124,7 +125,7 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 	if strings.Contains(text, "verbose") {
 		fmt.Println(s.program.Log)
 	}
-	if trace {
+	if trace && !s.turns {
 		for _, one := range []timing{all[len(all)/2], last} {
 			fmt.Printf("root %d: %.1f us\n", one.root, us(one.time))
 			showLaunches(t, s, one.root)
@@ -147,9 +148,8 @@ func showLaunches(t *testing.T, s *search, root graph.Vertex) {
 		}
 	}
 	s.device.Durations = nil
-	must(driver.Set(s.begin, beginRoot, uint32(root)))
-	must(s.begin.Launch(s.groups))
-	states := [][]uint32{nil}
+	must(driver.Set(s.first[0], slotRoot, uint32(root)))
+	states := [][]uint32{}
 	for slot := range min(len(s.first), 20) {
 		must(s.first[slot].Launch(s.groups))
 		state := make([]uint32, stateWords)
@@ -157,17 +157,11 @@ func showLaunches(t *testing.T, s *search, root graph.Vertex) {
 		at := (slot & 3) * 16
 		states = append(states, append(append([]uint32{}, state[at:at+12]...), state[64+at:64+at+4]...))
 	}
-	must(driver.Set(s.end, endSlot, uint32(len(states)-1)&3))
-	must(driver.Set(s.end, endRoot, uint32(root)))
-	must(s.end.Launch(s.groups))
-	states = append(states, nil)
 	for i, d := range s.device.Durations {
-		fmt.Printf("  %-14s %8.1f us", d.Kernel, us(d.End-d.Start))
-		if st := states[i]; st != nil {
-			fmt.Printf("  mode %s frontier %d edges %d pieces %d long %d unexplored %d | found %d edges %d pieces %d long %d",
-				[]string{"top-down", "bottom-up", "convert", "done", "initial"}[st[0]], st[3], st[6], st[4], st[5], st[8],
-				st[12], st[13], st[14], st[15])
-		}
-		fmt.Println()
+		st := states[i]
+		fmt.Printf("  %-14s %8.1f us  mode %s frontier %d edges %d pieces %d long %d unexplored %d | "+
+			"found %d edges %d pieces %d long %d\n", d.Kernel, us(d.End-d.Start),
+			[]string{"top-down", "bottom-up", "convert", "done", "over", "initial"}[st[0]], st[3], st[6], st[4], st[5], st[8],
+			st[12], st[13], st[14], st[15])
 	}
 }

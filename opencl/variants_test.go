@@ -19,9 +19,9 @@ func TestConformance(t *testing.T) {
 
 // Every constant at a value that small graphs reach: several pieces a list, full queues, long lists, many batches.
 var variants = map[string]tuning{
-	"small": {group: 8, perUnit: 3, queue: 8, piece: 1, oneGroup: 0, reads: 1, scan: 4, sortGroup: 8,
+	"small": {group: 8, alone: 8, perUnit: 3, queue: 8, piece: 1, oneGroup: 0, reads: 1, scan: 4, sortGroup: 8,
 		sortUnit: 2, batch: 1},
-	"large": {group: 256, perUnit: 2, queue: 64, piece: 8, oneGroup: 512, reads: 4, scan: 8, sortGroup: 128,
+	"large": {group: 256, alone: 64, perUnit: 2, queue: 64, piece: 8, oneGroup: 512, reads: 4, scan: 8, sortGroup: 128,
 		sortUnit: 1, batch: 3},
 }
 

@@ -23,6 +23,7 @@
 // work-group in the same iteration: it stands at the top level of a kernel or in a loop that they leave together. pocl
 // miscompiles others (pocl issues 1167 and 1977), and so do other drivers.
 #define NONE 0xffffffffu
+#define IN __global const uint* // what a function reads
 
 // INLINED is for functions that take local memory. pocl 3.1 gives every work-group its own only within kernels: LLVM
 // replaces a parameter that is always the same variable, and in a function that is not inlined, threads then share it.

@@ -75,11 +75,7 @@ void sort_scatter(__global const ulong* restrict in, __global ulong* restrict ou
       if (i == 0 || digitOf(tile[padded(i - 1)], shift) != d) base[d] -= i;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lid; i < here; i += WG) {
-      ulong key = tile[padded(i)];
-      uint d = digitOf(key, shift);
-      out[base[d] + i] = key;
-    }
+    for (uint i = lid; i < here; i += WG) out[base[digitOf(tile[padded(i)], shift)] + i] = tile[padded(i)];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = lid; i < here; i += WG) {
       uint d = digitOf(tile[padded(i)], shift);

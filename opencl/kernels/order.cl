@@ -5,23 +5,15 @@
 // unpack_tuples turns n tuples of 12 bytes (low half of u, low half of v, high parts) into pairs. bounds[0] becomes the
 // largest label, and bounds[1] is not 0 if a label has more than 32 bits.
 __kernel void unpack_tuples(__global const uint* tuples, uint n, __global uint2* pairs, __global uint* bounds) {
-  __local uint most[2];
-  uint lid = get_local_id(0), largest = 0, high = 0;
-  if (lid < 2) most[lid] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  uint largest = 0, high = 0;
   for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
     uint u = tuples[3 * i], v = tuples[3 * i + 1];
     high |= tuples[3 * i + 2];
     largest = max(largest, max(u, v));
     pairs[i] = (uint2)(u, v);
   }
-  atomic_max(&most[0], largest);
-  atomic_or(&most[1], high);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid == 0) {
-    atomic_max(&bounds[0], most[0]);
-    atomic_or(&bounds[1], most[1]);
-  }
+  atomic_max(&bounds[0], largest);
+  if (high != 0) atomic_or(&bounds[1], high);
 }
 
 // count_degrees counts the tuples at every label, with duplicates but without self-loops.
@@ -36,28 +28,18 @@ __kernel void count_degrees(__global const uint2* pairs, uint n, __global uint* 
 
 // max_degree writes the largest degree to result[0] and the number of labels that are not isolated to result[1].
 __kernel void max_degree(__global const uint* degree, uint labels, __global uint* result) {
-  __local uint sum[2];
-  uint lid = get_local_id(0), largest = 0, used = 0;
-  if (lid < 2) sum[lid] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  uint largest = 0, used = 0;
   for (size_t l = get_global_id(0); l < labels; l += get_global_size(0)) {
     largest = max(largest, degree[l]);
     used += degree[l] != 0;
   }
-  atomic_max(&sum[0], largest);
-  atomic_add(&sum[1], used);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid == 0) {
-    atomic_max(&result[0], sum[0]);
-    atomic_add(&result[1], sum[1]);
-  }
+  atomic_max(&result[0], largest);
+  atomic_add(&result[1], used);
 }
 
 // degree_keys writes keys whose upper halves sort labels by descending degree.
 __kernel void degree_keys(__global const uint* degree, uint labels, uint largest, __global ulong* keys) {
-  for (size_t l = get_global_id(0); l < labels; l += get_global_size(0)) {
-    keys[l] = (ulong)(largest - degree[l]) << 32 | l;
-  }
+  for (size_t l = get_global_id(0); l < labels; l += get_global_size(0)) keys[l] = (ulong)(largest - degree[l]) << 32 | l;
 }
 
 // number_vertices numbers the labels in the lower halves of keys by their positions. Others keep their vertex.
@@ -70,8 +52,7 @@ __kernel void number_vertices(__global const ulong* keys, uint vertices, __globa
 }
 
 // smallest_neighbors finds the neighbor with the smallest number of every vertex. smallest must be filled with NONE.
-__kernel void smallest_neighbors(__global const uint2* pairs, uint n, __global const uint* vertex,
-                                 __global uint* smallest) {
+__kernel void smallest_neighbors(__global const uint2* pairs, uint n, IN vertex, __global uint* smallest) {
   for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
     uint2 p = pairs[i];
     if (p.x == p.y) continue;
@@ -83,8 +64,7 @@ __kernel void smallest_neighbors(__global const uint2* pairs, uint n, __global c
 
 // group_keys writes keys whose upper halves sort vertices, which are in descending order of degree, into hubs (0), groups
 // (1 + hub), ungrouped vertices (1 + hubs) and leaves (2 + hubs + hub).
-__kernel void group_keys(__global const uint* label, __global const uint* degree, __global const uint* smallest,
-                         uint vertices, uint hubs, __global ulong* keys) {
+__kernel void group_keys(IN label, IN degree, IN smallest, uint vertices, uint hubs, __global ulong* keys) {
   for (size_t v = get_global_id(0); v < vertices; v += get_global_size(0)) {
     uint l = label[v], group = 0;
     if (v >= hubs) {
@@ -105,8 +85,7 @@ __kernel void group_begins(__global const ulong* keys, uint vertices, uint group
 }
 
 // range_entries counts the list entries, duplicates included, of each range of `width` vertices.
-__kernel void range_entries(__global const uint* label, __global const uint* degree, uint searched, uint width,
-                            __global uint* entries) {
+__kernel void range_entries(IN label, IN degree, uint searched, uint width, __global uint* entries) {
   __local uint sums[WG];
   size_t from = get_group_id(0) * (size_t)width, to = min(from + width, (size_t)searched);
   uint mine = 0, all;
@@ -117,8 +96,8 @@ __kernel void range_entries(__global const uint* label, __global const uint* deg
 
 // list_keys appends to keys, in any order, source<<bits | target of both directions of every tuple whose source is in
 // [from, to): self-loops and leaves have none. *written is the number of keys.
-__kernel void list_keys(__global const uint2* pairs, uint n, __global const uint* vertex, uint searched, uint from,
-                        uint to, uint bits, __global ulong* keys, __global uint* written) {
+__kernel void list_keys(__global const uint2* pairs, uint n, IN vertex, uint searched, uint from, uint to, uint bits,
+                        __global ulong* keys, __global uint* written) {
   __local uint count, base;
   uint lid = get_local_id(0);
   for (size_t begin = get_group_id(0) * (size_t)WG; begin < n; begin += get_global_size(0)) {
@@ -142,42 +121,34 @@ __kernel void list_keys(__global const uint2* pairs, uint n, __global const uint
 }
 
 // word_hubs writes wordHub.
-__kernel void word_hubs(Graph g, __global const uint* offset, __global const uint* target, __global uint* wordHub) {
+__kernel void word_hubs(Graph g, IN offset, IN target, __global uint* wordHub) {
   for (size_t w = get_global_id(0); w < g.words; w += get_global_size(0)) {
     uint from = w * 32, to = min(from + 32, g.searched), hub = offset[from] < offset[from + 1] ? target[offset[from]] : NONE;
-    for (uint v = from; v < to; v++) {
-      if (offset[v] == offset[v + 1] || target[offset[v]] != hub) hub = NONE;
-    }
+    for (uint v = from; v < to; v++) hub = offset[v] == offset[v + 1] || target[offset[v]] != hub ? NONE : hub;
     wordHub[w] = hub;
   }
 }
 
 // fill_quads writes quad.
-__kernel void fill_quads(Graph g, __global const uint* offset, __global const uint* target, __global const uint* wordHub,
-                         __global uint4* quad) {
+__kernel void fill_quads(Graph g, IN offset, IN target, IN wordHub, __global uint4* quad) {
   for (size_t v = get_global_id(0); v < 32 * (size_t)g.words; v += get_global_size(0)) {
     uint4 q = (uint4)(NONE);
     if (v < g.searched) {
       uint at = offset[v] + (wordHub[v / 32] != NONE), n = offset[v + 1] - at;
-      if (n > 0) q.x = target[at];
-      if (n > 1) q.y = target[at + 1];
-      if (n > 2) q.z = target[at + 2];
-      if (n > 3) q.w = target[at + 3];
+      q = (uint4)(n > 0 ? target[at] : NONE, n > 1 ? target[at + 1] : NONE, n > 2 ? target[at + 2] : NONE,
+                  n > 3 ? target[at + 3] : NONE);
     }
     quad[v] = q;
   }
 }
 
 // fill_template writes outputTemplate. The first neighbor of a hub that has only leaves is the hub itself.
-__kernel void fill_template(Graph g, __global const uint* offset, __global const uint* target,
-                            __global const uint* leafBegin, __global const uint* label, __global const uint* vertex,
-                            __global uint* outputTemplate) {
+__kernel void fill_template(Graph g, IN offset, IN target, IN leafBegin, IN label, IN vertex, __global uint* outputTemplate) {
   uint padded = g.labels + (g.labels & 1);
   for (size_t l = get_global_id(0); l < padded; l += get_global_size(0)) {
     uint v = l < g.labels ? vertex[l] : NONE, first = NONE;
-    if (v < g.searched) {
-      first = label[offset[v] < offset[v + 1] ? target[offset[v]] : v];
-    } else if (v != NONE) {
+    if (v < g.searched) first = label[offset[v] < offset[v + 1] ? target[offset[v]] : v];
+    else if (v != NONE) {
       uint low = 0, high = g.hubs; // the last hub whose leaves begin at v or before
       while (low + 1 < high) {
         uint middle = low + (high - low) / 2;
