@@ -282,32 +282,19 @@ func (s *sorting) sort(g *Weighted, v uint32, list []uint64) (sorted int) {
 			weights[i] = uint32(list[i*n/cutSamples] >> 32)
 		}
 		slices.Sort(weights[:])
-		cut := weights[max(cutSamples*wantSorted/n, firstCut)]
-		// The entries behind are heavier, so their bounds are not less than that of a hub over an edge of weight cut.
-		n = first(list, func(entry uint64) bool { return uint32(entry>>32) <= cut })
-		limit := math.Float32frombits(cut) * Slack
-		n = first(list[:n], func(entry uint64) bool {
-			u, w := Split(entry)
-			return g.Bound(v, u, w) <= limit
-		})
+		cut := math.Float32frombits(weights[max(cutSamples*wantSorted/n, firstCut)])
+		n = 0
+		for i, entry := range list { // the others have bounds that are greater than that of a hub at distance cut
+			if u, w := Split(entry); w <= cut && g.Bound(v, u, w) <= cut*Slack {
+				list[i], list[n] = list[n], entry
+				n++
+			}
+		}
 		if n <= Columns {
 			n = len(list)
 		}
 	}
 	s.sortAll(g, v, list[:n])
-	return n
-}
-
-// first moves the entries that are chosen to the front of a list, and returns their number.
-func first(list []uint64, chosen func(entry uint64) bool) (n int) {
-	for i, entry := range list { // without a branch on the weight, which cannot be predicted
-		list[i], list[n] = list[n], entry
-		one := 0
-		if chosen(entry) {
-			one = 1
-		}
-		n += one
-	}
 	return n
 }
 

@@ -106,43 +106,20 @@ func (s *partPaths) scanWeighted(ctx context.Context) error {
 	})
 }
 
-// scan is that of scanRounds for kernel 3. A vertex is reached if its distance is finite.
+// scan is that of scanRounds for kernel 3.
 func (s *partPaths) scan(scan *scanner, first, last int, broken *breaches) {
-	unreached := graph.Infinity()
 	for at := first; at < last; at++ {
 		t, w := s.pairs[at], s.weights[at]
-		dU, dV := s.distance[t.u], s.distance[t.v]
-		if t.u != t.v && dU+w > dV && dV+w > dU {
+		if dU, dV := s.distance[t.u], s.distance[t.v]; t.u != t.v && dU+w > dV && dV+w > dU {
 			continue
 		}
-		switch {
-		case dU == unreached && dV == unreached:
-			scan.missed++
-		case dU == unreached || dV == unreached:
-			broken.unspanned.put(s.first + int64(at))
-		case dU+w < dV || dV+w < dU:
-			broken.far.put(s.first + int64(at))
+		if scan.nHits >= poolHits {
+			s.markTreeEdges(scan)
+		}
+		if !scan.checkTight(t, w, s.distance, s.first+int64(at), broken) {
 			return
-		case t.u == t.v:
-			scan.selfLoops++
-		default: // one way is exactly as short
-			if dU+w == dV {
-				s.hit(scan, t.v, t.u)
-			}
-			if dV+w == dU {
-				s.hit(scan, t.u, t.v)
-			}
 		}
 	}
-}
-
-// hit collects a possible tree edge.
-func (s *partPaths) hit(scan *scanner, child, parent uint32) {
-	if scan.nHits >= poolHits {
-		s.markTreeEdges(scan)
-	}
-	scan.hits[scan.nHits] = uint64(child)<<32 | uint64(parent)
-	scan.nHits++
 }
 
 // explainTreeEdge returns the violation of rule 5 by the lowest vertex, or nil. Its parent may be in any part.

@@ -185,29 +185,37 @@ func (p *paths) scanBlock(scan *scanner, block []graph.Edge, weights []float32, 
 		broken.changed.put(first)
 		return false
 	}
-	unreached := graph.Infinity()
 	for k, word := range scan.tight[:(len(block)+63)/64] {
 		for ; word != 0; word &= word - 1 {
 			i := 64*k + bits.TrailingZeros64(word)
 			u, v, _ := block[i].Ends32()
-			dU, dV, w := p.distance[u], p.distance[v], weights[i]
-			switch {
-			case dU == unreached && dV == unreached:
-				scan.missed++
-			case u == v:
-				scan.selfLoops++
-			case dU == unreached || dV == unreached:
-				broken.unspanned.put(first + int64(i))
-			case dU+w < dV || dV+w < dU:
-				broken.far.put(first + int64(i))
+			if !scan.checkTight(pair{u, v}, weights[i], p.distance, first+int64(i), broken) {
 				return false
-			default: // one way is exactly as short, or both
-				scan.hits[scan.nHits] = uint64(v)<<32 | uint64(u)
-				scan.nHits += equal(dU+w, dV)
-				scan.hits[scan.nHits] = uint64(u)<<32 | uint64(v)
-				scan.nHits += equal(dV+w, dU)
 			}
 		}
+	}
+	return true
+}
+
+// checkTight checks tuple i, which is tight (lookup.Tight), and adds it to hits if it may be a tree edge. It adds
+// breaches to broken, and returns false after one of rule 3. A vertex is reached if its distance is finite.
+func (s *scanner) checkTight(t pair, w float32, distance []float32, i int64, broken *breaches) bool {
+	unreached, dU, dV := graph.Infinity(), distance[t.u], distance[t.v]
+	switch {
+	case dU == unreached && dV == unreached:
+		s.missed++
+	case t.u == t.v:
+		s.selfLoops++
+	case dU == unreached || dV == unreached:
+		broken.unspanned.put(i)
+	case dU+w < dV || dV+w < dU:
+		broken.far.put(i)
+		return false
+	default: // one way is exactly as short, or both
+		s.hits[s.nHits] = uint64(t.v)<<32 | uint64(t.u)
+		s.nHits += equal(dU+w, dV)
+		s.hits[s.nHits] = uint64(t.u)<<32 | uint64(t.v)
+		s.nHits += equal(dV+w, dU)
 	}
 	return true
 }

@@ -27,26 +27,15 @@ func eachTight(tuples []graph.Edge, weights, distance []float32, tight []uint64)
 	return true
 }
 
-// each64 looks up one entry at a time. It is not inlined because its loop needs all registers.
+// each looks up one entry at a time. It is not inlined because its loop needs all registers.
 //
 //go:noinline
-func each64(b []uint64, entry []uint32, word uint64) (found uint64) {
+func each[W uint32 | uint64](b []W, entry []uint32, word W) (found W) {
+	shift, mask := 5+bits.Len64(uint64(^W(0)))/64, uint32(bits.Len64(uint64(^W(0)))-1)
 	for ; word != 0; word &= word - 1 {
-		i := bits.TrailingZeros64(word)
+		i := bits.TrailingZeros64(uint64(word))
 		u := entry[i]
-		found |= b[u>>6] >> (u & 63) & 1 << (i & 63)
-	}
-	return found
-}
-
-// each32 is each64 for words of 32 bits.
-//
-//go:noinline
-func each32(b, entry []uint32, word uint32) (found uint32) {
-	for ; word != 0; word &= word - 1 {
-		i := bits.TrailingZeros32(word)
-		u := entry[i]
-		found |= b[u>>5] >> (u & 31) & 1 << (i & 31)
+		found |= b[u>>shift] >> (u & mask) & 1 << (uint32(i) & mask)
 	}
 	return found
 }

@@ -28,14 +28,14 @@ func TestEntriesOfAWordAreLookedUp(t *testing.T) {
 		if got := In64(b, entry, which); got != want {
 			t.Fatalf("In64 is %x, want %x", got, want)
 		}
-		if got := each64(b, entry, which); got != want {
-			t.Fatalf("each64 is %x, want %x", got, want)
+		if got := each(b, entry, which); got != want {
+			t.Fatalf("each of 64 bits is %x, want %x", got, want)
 		}
 		if got := In32(halves, entry, uint32(which)); got != uint32(want) {
 			t.Fatalf("In32 is %x, want %x", got, uint32(want))
 		}
-		if got := each32(halves, entry, uint32(which)); got != uint32(want) {
-			t.Fatalf("each32 is %x, want %x", got, uint32(want))
+		if got := each(halves, entry, uint32(which)); got != uint32(want) {
+			t.Fatalf("each of 32 bits is %x, want %x", got, uint32(want))
 		}
 	})
 }
