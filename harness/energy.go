@@ -243,7 +243,7 @@ func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 			loop.TEPS += times * float64(*r.NEdge) / loop.Elapsed
 		}
 	}
-	loop.NEdge = int64(math.Round(loop.TEPS * loop.Elapsed))
+	loop.NEdge = int64(min(math.Round(loop.TEPS*loop.Elapsed), 1<<62)) // an engine may report any number of searches
 	return start, loop, roots[(loop.Searches-1)%n], nil
 }
 

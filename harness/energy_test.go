@@ -324,6 +324,9 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 					run.Energy.Green != nil {
 					t.Errorf("energy %+v, want %q", run.Energy, c.says)
 				}
+				if loop := run.Energy.Loop; loop != nil && loop.NEdge < 0 {
+					t.Errorf("%d tuples in the loop", loop.NEdge)
+				}
 				if !strings.HasPrefix(run.Compliance.Power, "not measured: ") {
 					t.Errorf("power: %s", run.Compliance.Power)
 				}
