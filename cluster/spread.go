@@ -36,7 +36,7 @@ type Spread struct {
 	parents   lent[graph.Vertex]
 	distances lent[float32] // of kernel 3
 	gathering time.Duration
-	keep      bool
+	keep      bool // results stay with the processes
 }
 
 // lent is memory for an array of each process.
@@ -281,6 +281,7 @@ func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 
 // Keep and Results implement harness.Spread.
 func (s *Spread) Keep(keep bool) { s.keep = keep }
+
 func (s *Spread) Results(all plugins.Output) (own []plugins.Output) {
 	for k := range s.parents.own {
 		own = append(own, s.of(k, all))

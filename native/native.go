@@ -5,9 +5,9 @@
 // error of one call. Before the process dies, crash.c prints one line about the library's fault.
 //
 // All calls come from one thread, the first of the process, because OpenMP keeps a team of threads for every thread
-// that calls it, and glibc a heap; memory that a search frees stays in the process. The rest of
-// the contract, apart from the two kernels, is plugins.New. Package rpc makes the memory around tuples and parents
-// inaccessible, and the host validates every search.
+// that calls it, and glibc a heap; memory that a search frees stays in the process. The rest of the contract, apart
+// from the two kernels, is plugins.New. Package rpc makes the memory around tuples and parents inaccessible, and the
+// host validates every search.
 package native
 
 import _ "embed"

@@ -226,7 +226,7 @@ func (a *adapter) agree(err error) error {
 	return err
 }
 
-// check returns an error if there is no graph for a search with out, or if out does not fit.
+// check returns an error if there is no graph, or if the arrays of out do not have the right length for it.
 func (a *adapter) check(out Output) error {
 	switch n := a.place.Owned(a.graph.Vertices); {
 	case a.closed:

@@ -148,8 +148,12 @@ int teps_search(teps_call *call, const teps_graph *graph, int64_t root, int64_t 
 	}
 	if (info == GrB_SUCCESS) {
 		TRY(GxB_Vector_unpack_Bitmap(found, &reached, (void **)&values, &room, &room_of_values, &iso, &count, NULL));
-#pragma omp parallel for
-		for (GrB_Index v = 0; v < n; v++) peers_put(parent + v, reached[v] ? values[iso ? 0 : v] : -1);
+#pragma omp parallel
+		{
+#pragma omp for nowait
+			for (GrB_Index v = 0; v < n; v++) peers_put(parent + v, reached[v] ? values[iso ? 0 : v] : -1);
+			peers_put_all();
+		}
 		TRY(GxB_Vector_pack_Bitmap(found, &reached, (void **)&values, room, room_of_values, iso, count, NULL));
 		call->level_count = levels <= call->level_room ? levels : 0;
 	}

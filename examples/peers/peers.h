@@ -25,7 +25,7 @@ TEPS_UNUSED static void peers_describe(teps_description *description, const char
 
 #ifdef _OPENMP
 #include <omp.h>
-#ifdef __SSE2__
+#ifdef __x86_64__
 #include <emmintrin.h>
 #endif
 
@@ -45,17 +45,28 @@ TEPS_UNUSED static void peers_set_threads(const teps_call *call) {
 /* Writes one of 32-bit parents, -1 at vertices that are not reached, to the 64-bit ones of teps. Stores past the caches
  * write 8 bytes a vertex; others would read them first, and push the graph out. */
 TEPS_UNUSED static inline void peers_put(int64_t *parent, int32_t found) {
-#ifdef __SSE2__
+#ifdef __x86_64__
 	_mm_stream_si64((long long *)parent, found);
 #else
 	*parent = found;
 #endif
 }
 
-/* The same for n parents, by all threads. */
+/* Completes what this thread has put: other threads may see such stores late. */
+TEPS_UNUSED static inline void peers_put_all(void) {
+#ifdef __x86_64__
+	_mm_sfence();
+#endif
+}
+
+/* Puts n parents, by all threads. */
 TEPS_UNUSED static void peers_widen(const int32_t *found, int64_t n, int64_t *parent) {
-#pragma omp parallel for
-	for (int64_t v = 0; v < n; v++) peers_put(parent + v, found[v]);
+#pragma omp parallel
+	{
+#pragma omp for nowait
+		for (int64_t v = 0; v < n; v++) peers_put(parent + v, found[v]);
+		peers_put_all();
+	}
 }
 #endif
 
