@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -63,6 +64,8 @@ var calls = make(chan func())
 // Serve makes the calls of libraries, on the thread of its caller, until serve returns. That should be the first thread
 // of the process: glibc gives other threads small heaps, and returns their pages after each search.
 func Serve(serve func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	ended := make(chan struct{})
 	go func() {
 		serve()
