@@ -20,7 +20,7 @@ import (
 
 // planFlags are the flags of `teps run` that make a plan. Fields with a YAML name are also fields of a sweep file.
 type planFlags struct {
-	engine     []string
+	engineFlags
 	scale      string
 	Graph      values        `yaml:"graph"`
 	Format     string        `yaml:"format"`
@@ -39,9 +39,10 @@ type planFlags struct {
 	regenerate bool
 	cluster    clusterFlags
 	rootsFile  string
-	set        []string
-	checksum   []string
 }
+
+// engineFlags choose engines, their options and their checksums.
+type engineFlags struct{ engine, set, checksum []string }
 
 func (f *planFlags) register(flags *pflag.FlagSet) {
 	d := record.DefaultPlan()
@@ -180,7 +181,7 @@ func (f *planFlags) plan(ctx context.Context, engines catalog, host harness.Host
 	return p, err
 }
 
-func (f *planFlags) engines(ctx context.Context, engines catalog, host harness.Host) ([]record.EngineSpec, error) {
+func (f *engineFlags) engines(ctx context.Context, engines catalog, host harness.Host) ([]record.EngineSpec, error) {
 	var chosen []choice
 	for _, text := range f.engine {
 		c, err := engines.parse(text)

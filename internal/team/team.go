@@ -30,11 +30,7 @@ type Team struct {
 	pins    *pins  // nil: the system moves workers as it likes
 	stopped sync.WaitGroup
 
-	// Of one turn: written before it is opened, and read by members that have joined it.
-	items, pieceSize, pieces int
-	task                     Task // nil: stop
-	wanted                   int  // workers with a share
-
+	work
 	_      [64]byte
 	turn   atomic.Uint64 // number of the turn << turnBits | workers that may join; no workers: closed
 	_      [56]byte
@@ -45,6 +41,13 @@ type Team struct {
 	offer  atomic.Uint64 // number of the call of WhileIdle; 0: none is in effect
 	offers uint64        // calls of WhileIdle
 	idle   Idler
+}
+
+// work is that of one turn: written before it is opened, and read by members that have joined it.
+type work struct {
+	items, pieceSize, pieces int
+	task                     Task // nil: stop
+	wanted                   int  // workers with a share
 }
 
 const turnBits = 16
@@ -210,7 +213,7 @@ func (t *Team) Do(n, size int, task Task) {
 	for w := range t.left {
 		t.left[w].Store(1<<min(max(wanted-w<<6, 0), 64) - 1)
 	}
-	t.items, t.pieceSize, t.pieces, t.task, t.wanted = n, size, pieces, task, wanted
+	t.work = work{n, size, pieces, task, wanted}
 	t.open(wanted)
 	t.takeAll(0, t.turn.Load())
 	t.close()
