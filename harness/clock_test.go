@@ -11,6 +11,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -20,6 +21,7 @@ type lying struct {
 	cost, work time.Duration
 	noLoop     bool // it does not repeat searches
 	noWork     bool // in its loop
+	oneRoot    bool // in its loop, but for the last search
 	kernel1    func(time.Duration) time.Duration
 	search     func(time.Duration) time.Duration
 }
@@ -36,11 +38,15 @@ func (e lying) Search(ctx context.Context, root graph.Vertex, out plugins.Output
 	time.Sleep(e.cost)
 	start := time.Now()
 	t, err := e.serial.Search(ctx, root, out)
+	e.delay(root)
+	t.Elapsed = e.search(time.Since(start))
+	return t, err
+}
+
+func (e lying) delay(root graph.Vertex) {
 	if len(e.csr.Neighbors(root)) > 0 {
 		time.Sleep(e.work)
 	}
-	t.Elapsed = e.search(time.Since(start))
-	return t, err
 }
 
 // Repeat is the loop of the searches, whose time is that of the host.
@@ -49,13 +55,20 @@ func (e lying) Repeat(ctx context.Context, roots []graph.Vertex, duration time.D
 	if e.noLoop {
 		return 0, errors.ErrUnsupported
 	}
-	return plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+	n, err := plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
+		if e.oneRoot {
+			root = roots[0]
+		}
 		if !e.noWork {
-			time.Sleep(e.work)
+			e.delay(root)
 		}
 		_, err := e.serial.Search(ctx, root, out)
 		return err
 	})
+	if e.oneRoot && err == nil {
+		_, err = e.serial.Search(ctx, roots[(n-1)%int64(len(roots))], out)
+	}
+	return n, err
 }
 
 // dear is a Host whose calls cost something.
@@ -112,6 +125,8 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 		"a third of what a call costs": {engine: lying{work: ms, search: divided(3)}, cost: ms,
 			want: map[string]string{confirmed: ""}},
 		"a loop without work": {engine: lying{work: 5 * ms, noWork: true}, want: map[string]string{confirmed: ""}},
+		"a loop from one root": {engine: lying{work: 5 * ms, oneRoot: true},
+			want: map[string]string{confirmed: "depending on which of its roots"}},
 		"kernel 1 in a nanosecond": {engine: lying{work: 300 * ms, kernel1: divided(1e9)},
 			want: map[string]string{kernel1: "are allowed"}},
 	} {
@@ -128,10 +143,14 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 				plan := planOf(8, "a")
 				plan.Roots = 16
 				plan.Engines[0] = record.EngineSpec{Name: "a", Path: "/an/engine"}
-				host := dear{hostOf(map[string]plugins.Engine{"a": e}), c.cost}
+				plan.Energy = loopTime
+				host := dear{metering(e, counter("node", power.Node, 70)), c.cost}
 				r, err := Execute(t.Context(), host, createStore(t, plan), Silent{})
 				if err != nil || r.Runs[0].State != record.Complete {
 					t.Fatal(err, r.Runs[0].Failure)
+				}
+				if run := r.Runs[0]; run.Energy.Failed() != (e.noWork || e.oneRoot) {
+					t.Errorf("energy: %q", run.Energy.Failure)
 				}
 				for _, rule := range r.Runs[0].Compliance.Rules {
 					why, broken := c.want[rule.Rule]

@@ -161,8 +161,11 @@ func (s *localSession) takeBack(ctx context.Context) {
 	})
 }
 
-// StartValidating opens the device for validating searches.
+// StartValidating opens the device for validating searches, unless it has.
 func (s *localSession) StartValidating(ctx context.Context) {
+	if s.device != nil {
+		return
+	}
 	s.local.useDevice(ctx, s.progress)
 	s.device, s.local.device = s.local.device, nil
 	s.device.plan, s.device.progress = s.plan, s.progress
@@ -181,6 +184,7 @@ func (s *localSession) StartValidating(ctx context.Context) {
 // StopValidating closes the device.
 func (s *localSession) StopValidating() {
 	s.device.close()
+	s.device = nil
 	s.local.device.close() // that made the tuples, if no search was validated
 }
 

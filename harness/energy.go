@@ -61,6 +61,9 @@ func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
 	if err := countable(e.done); err != nil {
 		return err
 	}
+	if e.clock != nil && e.clock.Violation != "" {
+		return errors.New(e.clock.Violation)
+	}
 	meters, absent, err := e.host.Meters(ctx, e.plan.Meters)
 	if err != nil {
 		return fmt.Errorf("power meters: %w", err)
@@ -150,13 +153,14 @@ func (e *engineRun) energyPhases(
 	if err := wait(ctx, idle); err != nil {
 		return start, err
 	}
-	var last graph.Vertex
-	if start, out.Loop, last, err = e.loop(ctx, wanted); err != nil {
+	if start, out.Loop, err = e.loop(ctx, e.order(), wanted); err != nil {
 		return start, err
 	}
 	ended := start.Add(time.Duration(out.Loop.Elapsed * float64(time.Second)))
-	if err = out.Loop.CheckRate(slices.Concat(e.done, e.drawn)); err == nil {
-		out.After, err = e.searchAfterLoop(ctx, out.Loop, last)
+	if out.Loop.Violation != "" {
+		err = errors.New(out.Loop.Violation)
+	} else {
+		out.After, err = e.searchAfterLoop(ctx)
 	}
 	if waitErr := wait(ctx, tail-time.Since(ended)); err == nil {
 		err = waitErr
@@ -187,13 +191,18 @@ func wait(ctx context.Context, duration time.Duration) error {
 // errSuspended is the error of a loop during which teps did not run.
 var errSuspended = errors.New("teps was suspended during the loop; resume the run to repeat it")
 
-// loop lets the engine search for a duration, in a random order, from the roots that were searched one by one. It ends
-// at the latest after the duration and the plan's timeout together, even if a search does not end. It returns when it
-// started, and the root of the last search, whose parents the engine has left.
-func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
-	start time.Time, loop *record.EnergyLoop, last graph.Vertex, err error) {
+// order returns the searches that were made one by one, in a random order.
+func (e *engineRun) order() []record.RootRecord {
 	order := slices.Concat(e.done, e.drawn)
 	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	return order
+}
+
+// loop lets the engine search for a duration from roots that were searched one by one. It ends at the latest after the
+// duration and the plan's timeout together, even if a search does not end. It returns when it started. The last search
+// is validated: its parents are wrong if an engine counts a search twice or searches from other roots.
+func (e *engineRun) loop(ctx context.Context, order []record.RootRecord, duration time.Duration) (
+	start time.Time, loop *record.EnergyLoop, err error) {
 	roots := make([]graph.Vertex, len(order))
 	for i, r := range order {
 		roots[i] = r.Root
@@ -203,7 +212,7 @@ func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 	defer cancel()
 	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(order)}
 	if err := e.session.Ready(limited); err != nil {
-		return start, nil, 0, err
+		return start, nil, err
 	}
 	before := e.suspensions.count()
 	start = time.Now()
@@ -229,50 +238,41 @@ func (e *engineRun) loop(ctx context.Context, duration time.Duration) (
 		err = fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
 	}
 	if err != nil {
-		return start, nil, 0, err
+		return start, nil, err
 	}
 	n := int64(len(order))
 	loop.Elapsed = elapsed.Seconds()
+	each, fastest := loop.Elapsed/float64(loop.Searches), math.Inf(1)
 	for i, r := range order {
 		times := float64(loop.Searches / n)
 		if int64(i) < loop.Searches%n {
 			times++
 		}
+		fastest = min(fastest, r.Time)
 		loop.Expected += times * r.Time
 		if r.NEdge != nil {
 			loop.TEPS += times * float64(*r.NEdge) / loop.Elapsed
 		}
 	}
 	loop.NEdge = int64(min(math.Round(loop.TEPS*loop.Elapsed), 1<<62)) // an engine may report any number of searches
-	return start, loop, roots[(loop.Searches-1)%n], nil
-}
-
-// checkLast validates the parents of the last search of a loop. They are wrong if an engine counts a search twice or
-// searches from other roots.
-func (e *engineRun) checkLast(ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) error {
-	found := record.RootRecord{Index: -1, Root: last}
-	if err := e.validate(ctx, &found, Validated); err != nil {
-		return err
-	}
-	if found.Broken() {
-		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches, last,
-			found.Violation)
-	}
-	return nil
-}
-
-// searchAfterLoop validates the last search of the loop, and searches from some roots, spread over the order of the
-// draw.
-func (e *engineRun) searchAfterLoop(
-	ctx context.Context, loop *record.EnergyLoop, last graph.Vertex) (*record.AfterLoop, error) {
 	e.session.StartValidating(ctx)
-	defer e.session.StopValidating()
-	if err := e.checkLast(ctx, loop, last); err != nil {
-		return nil, err
+	last := record.RootRecord{Index: -1, Root: roots[(loop.Searches-1)%n]}
+	err = e.validate(ctx, &last, Validated)
+	switch {
+	case err != nil:
+		loop = nil
+	case each < fastest/2 && loop.Kind == record.LoopByRepeat: // the host counts calls itself
+		loop.Violation = fmt.Sprintf("the engine reports %d searches in %.4g s, %.4g ms each, but none took less than %.4g "+
+			"ms one by one; a loop may be twice as fast", loop.Searches, loop.Elapsed, each*1e3, fastest*1e3)
+	case last.Broken():
+		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches,
+			last.Root, last.Violation)
 	}
-	if loop.Violation != "" {
-		return nil, errors.New(loop.Violation)
-	}
+	return start, loop, err
+}
+
+// searchAfterLoop searches from some roots, spread over the order of the draw.
+func (e *engineRun) searchAfterLoop(ctx context.Context) (*record.AfterLoop, error) {
 	after := &record.AfterLoop{Searches: min(maxAfter, len(e.in.roots))}
 	for i := range after.Searches {
 		root := e.in.roots[i*len(e.in.roots)/after.Searches]

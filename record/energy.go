@@ -51,7 +51,7 @@ type EnergyLoop struct {
 	TEPS     float64 `json:"teps"`     // NEdge / Elapsed
 	// Expected is the time of the same searches one by one, on the engine's clock, seconds.
 	Expected  float64 `json:"expected,omitempty"`
-	Violation string  `json:"violation,omitempty"` // of the last search
+	Violation string  `json:"violation,omitempty"` // what is wrong: the rate, the last search, or roots that are left out
 }
 
 // EnergyPhase is a part of the recorded time.
