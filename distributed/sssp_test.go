@@ -3,10 +3,6 @@
 package distributed_test
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"flag"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,8 +15,6 @@ import (
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
 )
-
-var flagGolden = flag.Int("distributed.golden", 16, "largest scale of the golden distances; 20 with all partitions")
 
 // openPaths constructs a graph for kernel 3.
 func openPaths(t testing.TB, tuples []graph.Edge, weights []float32, options map[string]string) plugins.Engine {
@@ -101,56 +95,4 @@ func bitsOf(distance []float32) (bits []uint32) {
 		bits = append(bits, math.Float32bits(d))
 	}
 	return bits
-}
-
-// The values come from the Graph500 reference.
-func TestDistancesMatchTheReferenceBitForBit(t *testing.T) {
-	for scale, roots := range map[int]map[graph.Vertex]string{
-		10: {
-			458: "a755a9b4836fed792b5d11d81b1bf4810cbde8f4d1128a77367bd0669e29bf07",
-			214: "be3ca8a2fb773796995c24f73855229050de778405e3ac42ab25dbefa728d5f7",
-		},
-		16: {
-			29348: "a2c2b318d0733f8bd4356fad1ce5aaed01d85033e432370444e045ee32163ca6",
-			8064:  "1b209babc7cd4136752a699e9d5d9e55a4a586d3106956c06db1f376998e70be",
-		},
-		20: {
-			469580: "c848fe4140914cee97c51251123d575cc95175685fac678de78c2c2a38082a78",
-			129031: "ea8c799cf6176736593b99809c1f3ddd0add1784a38b95b64b78246d5190f990",
-		},
-	} {
-		if scale > *flagGolden || testing.Short() && scale > 10 {
-			continue
-		}
-		tuples, recipe := kronecker(t, scale, 16), graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-		weights := make([]float32, len(tuples))
-		if err := graph.Weights(t.Context(), recipe, 0, 0, weights, 0, 0); err != nil {
-			t.Fatal(err)
-		}
-		for ranks := 1; ranks <= 16; ranks++ {
-			for k, set := range []string{"", ":partition=1d-source:owner=modulo", ":partition=2d", ":threads=2"} {
-				here := (ranks+ranks/4)%4 == k // at scale 10
-				if scale > 10 {
-					here = slices.Contains([]string{"4", "16:partition=2d"}, fmt.Sprint(ranks)+set)
-				}
-				if !here && *flagGolden < 20 {
-					continue
-				}
-				set = fmt.Sprintf("ranks=%d%s", ranks, set)
-				e := openPaths(t, tuples, weights, optionsOf(set))
-				parent, distance := make([]graph.Vertex, 1<<scale), make([]float32, 1<<scale)
-				for root, want := range roots {
-					if _, err := e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}); err != nil {
-						t.Fatal(err)
-					}
-					hash := sha256.New()
-					_ = binary.Write(hash, binary.LittleEndian, distance) // a hash has no errors
-					if got := fmt.Sprintf("%x", hash.Sum(nil)); got != want {
-						t.Errorf("scale %d, %s, root %d: got distances with SHA-256 %s", scale, set, root, got)
-					}
-				}
-				e.Close()
-			}
-		}
-	}
 }

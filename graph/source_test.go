@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/internal/must"
@@ -32,6 +31,7 @@ func TestGoldenSources(t *testing.T) {
 		"kron:24":                   0xe2f155ba3f9f99ea,
 		"rmat:10:16:0.57,0.19,0.19": 0x99120108d157ef13, // as kron:10
 		"rmat:10:16:0.45,0.15,0.15": 0xdb97132b26b2a868,
+		"rmat:10:16:0.5,0.3,0.1":    0xd310f45e3fea7b3b,
 		"uniform:1000:8000":         0x8c8c89b9bc182748,
 		"grid2d:100":                0xa385d3ba080f1fed,
 		"grid3d:20":                 0xf1c1f5646331bc60,
@@ -160,93 +160,6 @@ func TestAnyPartOfASourceIsThatPartOfTheWhole(t *testing.T) {
 			t.Fatalf("%s has a tuple before the first", s.Name())
 		}
 	})
-}
-
-// Two vertices of a grid are joined if their coordinates differ by one in one place.
-func TestGridsJoinNeighbors(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		side := rapid.Int64Range(1, 7).Draw(t, "side")
-		kind := rapid.SampledFrom([]string{"path", "grid2d", "grid3d"}).Draw(t, "kind")
-		g := must.Get(ParseSource(fmt.Sprintf("%s:%d", kind, side), 0, 0))
-		coordinates := func(v int64) (c [3]int64) {
-			for k := range c {
-				c[k], v = v%side, v/side
-			}
-			return c
-		}
-		var want []string
-		for u := range g.Vertices() {
-			for v := range u {
-				a, b := coordinates(u), coordinates(v)
-				if distance := max(a[0], b[0]) - min(a[0], b[0]) + max(a[1], b[1]) - min(a[1], b[1]) +
-					max(a[2], b[2]) - min(a[2], b[2]); distance == 1 {
-					want = append(want, MakeEdge(Vertex(v), Vertex(u)).String())
-				}
-			}
-		}
-		edges := make([]Edge, g.Tuples())
-		must.Do(g.Generate(context.Background(), edges, 0, 1))
-		var got []string
-		for _, e := range edges {
-			got = append(got, e.String())
-		}
-		slices.Sort(want)
-		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%s (-want +got):\n%s", g.Name(), diff)
-		}
-	})
-}
-
-// The quadrants of R-MAT in the simplest form: one draw after the other, compared with sums of the odds.
-func TestRMATFollowsItsOdds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a := rapid.IntRange(1, oddsAll).Draw(t, "A")
-		b := rapid.IntRange(0, oddsAll-a).Draw(t, "B")
-		c := rapid.IntRange(0, oddsAll-a-b).Draw(t, "C")
-		k := Kronecker{rapid.IntRange(1, 20).Draw(t, "scale"), 4, 2, rapid.Uint64().Draw(t, "seed")}
-		r := must.Get(ParseSource(rmatName(k.Scale, k.EdgeFactor, a, b, c), k.Seed1, k.Seed2))
-		first := rapid.Int64Range(0, r.Tuples()-8).Draw(t, "first")
-		var got [8]Edge
-		must.Do(r.Generate(context.Background(), got[:], first, 1))
-		g := newGenerator(k)
-		for i, e := range got {
-			stream := g.streamOf(first + int64(i))
-			var u, v uint64
-			for half := uint64(1) << k.Scale >> 1; half > 0; half /= 2 {
-				draw := stream.Next31()
-				for draw < rejectedDraw {
-					draw = stream.Next31()
-				}
-				var right, down uint64
-				switch place := int(draw % oddsAll); {
-				case place < b:
-					right = 1
-				case place < b+c:
-					down = 1
-				case place >= b+c+a:
-					right, down = 1, 1
-				}
-				if u == v && down > right {
-					right, down = down, right
-				}
-				u, v = u+half*down, v+half*right
-			}
-			if want := MakeEdge(Vertex(g.scramble(u)), Vertex(g.scramble(v))); e != want {
-				t.Fatalf("tuple %d of %s is %v, want %v", first+int64(i), r.Name(), e, want)
-			}
-		}
-	})
-}
-
-// SplitMix64 of seed 1234567, as its authors' program prints it.
-func TestSplitMix(t *testing.T) {
-	const seed = 1234567
-	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431} {
-		if got := splitMix(seed + uint64(i)*0x9e3779b97f4a7c15); got != want {
-			t.Errorf("output %d is %d, want %d", i, got, want)
-		}
-	}
 }
 
 func TestGeneratingStopsWithItsContext(t *testing.T) {

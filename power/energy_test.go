@@ -148,31 +148,6 @@ func judged(t *testing.T, c curve, s Series, from, length float64) (a Amount, of
 	return a, off / truth, a.Uncertainty / truth
 }
 
-func TestCounterIsIntegratedWithinOnePerCent(t *testing.T) {
-	// Like the H200's counter over a loop of ten seconds: from 120 W to 600 W and back, with a wave like that of searches.
-	c := curve{ends: []float64{1, 11.2, 12.5}, watts: [][2]float64{{120, 120}, {600, 600}, {120, 120}},
-		sums: []float64{120, 6240, 6396}, wave: 40, seconds: 0.3}
-	var worst, widest float64
-	for seed := range uint64(100) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		s := record(r, Info{Name: "gpu", Quantity: Energy, Period: 100 * time.Millisecond, Step: 1e-3},
-			sampling{interval: Interval.Seconds(), jitter: 0.3, missing: 0.01, burst: 2, window: 200e-6}, 12.5,
-			steps(r, c, 12.5, 0.1, 1e-3))
-		a, off, wide := judged(t, c, s, 1.1+r.Float64()*0.1, 10)
-		if off > 0.01 {
-			t.Errorf("seed %d: %.2f %% off", seed, off*100)
-		}
-		worst, widest = max(worst, off), max(widest, wide)
-		if a.Coverage != 1 || a.Updates < 95 || a.Updates > 105 || a.LargestGap > 300*time.Millisecond {
-			t.Errorf("seed %d: %+v", seed, a)
-		}
-		if math.Abs(a.Watts-a.Joules/10) > 1e-6 {
-			t.Errorf("seed %d: %v W and %v J over 10 s", seed, a.Watts, a.Joules)
-		}
-	}
-	t.Logf("100 recordings: largest error %.2f %%, largest bound %.2f %%", worst*100, widest*100)
-}
-
 // The bound must hold in every trial, and must not be wider than what the meter can draw during a period and the
 // reads around it at each end.
 func TestUncertaintyBoundsTheErrorOfCounters(t *testing.T) {

@@ -5,7 +5,6 @@ package validate
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,9 +180,4 @@ func TestPartsAgreeOnRandomParents(t *testing.T) {
 		all, _ := newParts(t, s.edges, s.vertices, rapid.IntRange(1, 33).Draw(t, "parts"), 2)
 		_ = all.agree(t, must.Get(New(s.edges, s.vertices, 1)), s, parent)
 	})
-}
-
-// Property tests draw the same cases in every run; -rapid.seed=0 draws others, and -rapid.checks=N more of them.
-func init() {
-	must.Do(flag.Set("rapid.seed", "500"))
 }
