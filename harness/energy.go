@@ -242,28 +242,30 @@ func (e *engineRun) loop(ctx context.Context, order []record.RootRecord, duratio
 	}
 	n := int64(len(order))
 	loop.Elapsed = elapsed.Seconds()
-	each, fastest := loop.Elapsed/float64(loop.Searches), math.Inf(1)
+	each, times := loop.Elapsed/float64(loop.Searches), make([]float64, n)
 	for i, r := range order {
-		times := float64(loop.Searches / n)
+		count := float64(loop.Searches / n)
 		if int64(i) < loop.Searches%n {
-			times++
+			count++
 		}
-		fastest = min(fastest, r.Time)
-		loop.Expected += times * r.Time
+		times[i] = r.Time
+		loop.Expected += count * r.Time
 		if r.NEdge != nil {
-			loop.TEPS += times * float64(*r.NEdge) / loop.Elapsed
+			loop.TEPS += count * float64(*r.NEdge) / loop.Elapsed
 		}
 	}
 	loop.NEdge = int64(min(math.Round(loop.TEPS*loop.Elapsed), 1<<62)) // an engine may report any number of searches
+	slices.Sort(times)
+	fast := times[n/4] // the fastest ones may have been answered from a cache
 	e.session.StartValidating(ctx)
 	last := record.RootRecord{Index: -1, Root: roots[(loop.Searches-1)%n]}
 	err = e.validate(ctx, &last, Validated)
 	switch {
 	case err != nil:
 		loop = nil
-	case each < fastest/2 && loop.Kind == record.LoopByRepeat: // the host counts calls itself
-		loop.Violation = fmt.Sprintf("the engine reports %d searches in %.4g s, %.4g ms each, but none took less than %.4g "+
-			"ms one by one; a loop may be twice as fast", loop.Searches, loop.Elapsed, each*1e3, fastest*1e3)
+	case each < fast/2 && loop.Kind == record.LoopByRepeat: // the host counts calls itself
+		loop.Violation = fmt.Sprintf("the engine reports %d searches in %.4g s, %.4g ms each, but three quarters of them "+
+			"took %.4g ms or more one by one; a loop may be twice as fast", loop.Searches, loop.Elapsed, each*1e3, fast*1e3)
 	case last.Broken():
 		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches,
 			last.Root, last.Violation)
