@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 const module = "github.com/tepsbench/teps"
@@ -167,7 +169,7 @@ type file struct {
 func sources(t *testing.T) []file {
 	t.Helper()
 	var all []file
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -191,10 +193,7 @@ func sources(t *testing.T) []file {
 		}
 		all = append(all, f)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -252,10 +251,7 @@ func TestUnsafeStaysInNamedFiles(t *testing.T) {
 
 func TestFilesAreShort(t *testing.T) {
 	for _, f := range sources(t) {
-		data, err := os.ReadFile(f.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(f.path))
 		if n := strings.Count(string(data), "\n"); n > 400 && !strings.HasSuffix(f.path, ".pb.go") {
 			t.Errorf("%s has %d lines; 400 need a reason", f.path, n)
 		}

@@ -7,20 +7,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // TestFaultsAreHeldByTests checks that each row of docs/faults.md names a test, and that every test named exists.
 func TestFaultsAreHeldByTests(t *testing.T) {
-	page, err := os.ReadFile("docs/faults.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("docs/faults.md"))
 	declared := map[string]bool{}
 	for _, path := range texts(t, ".go") {
-		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(path))
 		for _, match := range regexp.MustCompile(`(?m)^func ((Test|Fuzz)\w+)`).FindAllSubmatch(source, -1) {
 			declared[string(match[1])] = true
 		}

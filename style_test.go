@@ -15,6 +15,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // forbiddenPhrases are idioms that native readers stumble over, in code, comments, messages and documents, and British
@@ -40,7 +42,7 @@ var forbiddenWords = []string{
 func texts(t *testing.T, suffixes ...string) []string {
 	t.Helper()
 	var paths []string
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -52,10 +54,7 @@ func texts(t *testing.T, suffixes ...string) []string {
 			paths = append(paths, filepath.ToSlash(path))
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return paths
 }
 
@@ -66,10 +65,7 @@ var allowedPhrases = regexp.MustCompile(`(?i)\bthere (is|are|was|were) no\b|` +
 
 func TestProseIsPlainEnglish(t *testing.T) {
 	for _, path := range texts(t, ".go", ".cu", ".cuh", ".c", ".h", ".md", ".txtar", ".py", ".proto", ".html") {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))
 		for n, line := range strings.Split(string(data), "\n") {
 			if !forbiddenPhrases.MatchString(line) {
 				continue
@@ -98,10 +94,7 @@ func words(name string) []string {
 func TestIdentifiersUseTheFieldsTerms(t *testing.T) {
 	for _, path := range texts(t, ".go") {
 		files := token.NewFileSet()
-		parsed, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(parser.ParseFile(files, path, nil, parser.SkipObjectResolution))
 		declared := func(id *ast.Ident) {
 			for _, word := range words(id.Name) {
 				if slices.Contains(forbiddenWords, word) && !strings.HasPrefix(id.Name, "Test") {
@@ -138,10 +131,7 @@ func TestIdentifiersUseTheFieldsTerms(t *testing.T) {
 func TestPagesHaveTextInLinesThatFit(t *testing.T) {
 	const goColumns, markdownColumns = 120, 100
 	for _, path := range texts(t, ".go", ".md") {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))
 		if filepath.Ext(path) == ".md" && strings.Count(string(data), "\n") < 3 {
 			t.Errorf("%s: a heading with nothing under it", path)
 		}
@@ -177,10 +167,7 @@ func anchors(page string) []string {
 func TestLinksLeadToFiles(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]+))?\)`)
 	for _, path := range texts(t, ".md") {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))
 		for _, m := range link.FindAllStringSubmatch(string(data), -1) {
 			if strings.Contains(m[1], "://") {
 				continue

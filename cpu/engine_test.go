@@ -12,11 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
-	"go.uber.org/goleak"
 )
 
 // kronecker generates the tuples of a small benchmark graph.
@@ -38,14 +40,8 @@ func edges(labels ...graph.Vertex) []graph.Edge {
 // construction runs kernel 1 without the adapter around it.
 func construction(t testing.TB, tuples []graph.Edge, set map[string]string) *instance {
 	t.Helper()
-	settings, err := plugins.Resolve(options(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := construct(context.Background(), tuples, settings, layout.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := must.Get(plugins.Resolve(options(), set))
+	e := must.Get(construct(context.Background(), tuples, settings, layout.Options{}))
 	return e
 }
 
@@ -56,19 +52,14 @@ func open(t interface {
 }, tuples []graph.Edge, set map[string]string) plugins.Engine {
 	e := New()
 	t.Cleanup(func() { e.Close() })
-	if _, err := e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.Construct(context.Background(), plugins.Input{Tuples: tuples, Options: set}))
 	return e
 }
 
 // truthOf returns what searches of a graph are compared with.
 func truthOf(t *testing.T, tuples []graph.Edge, vertices int64) *enginetest.Truth {
 	t.Helper()
-	truth, err := enginetest.NewTruth(tuples, vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(enginetest.NewTruth(tuples, vertices))
 	return truth
 }
 
@@ -165,9 +156,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 		parent := make([]graph.Vertex, e.graph.Labels)
 		root := graph.Vertex(0)
 		if n := testing.AllocsPerRun(50, func() {
-			if _, err := e.traverse(context.Background(), root, parent); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(e.traverse(context.Background(), root, parent))
 			root++
 		}); n != 0 {
 			t.Errorf("%v: a search allocates %v times, want 0", set, n)
@@ -188,10 +177,7 @@ func TestSearchWithTooManyLevelsReportsNone(t *testing.T) {
 		}
 		e := open(t, tuples, nil)
 		parent := make([]graph.Vertex, c.vertices)
-		found, err := e.Search(context.Background(), 0, plugins.Output{Parent: parent})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(e.Search(context.Background(), 0, plugins.Output{Parent: parent}))
 		if len(found.Levels) != c.levels {
 			t.Errorf("a path of %d vertices: %d levels, want %d", c.vertices, len(found.Levels), c.levels)
 		}
@@ -214,15 +200,10 @@ func TestWorkersThatTheSystemDoesNotRunAreGivenUp(t *testing.T) {
 		{"0", "because others keep some busy"}, {"16", "set by the user"},
 	} {
 		set := map[string]string{"threads": c.threads}
-		settings, err := plugins.Resolve(options(), set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		settings := must.Get(plugins.Resolve(options(), set))
 		e := construction(t, tuples, set)
 		size, choice := e.team.Size(), e.choice(settings)
-		if err := e.free(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(e.free())
 		if c.threads == "0" && (size >= 8*processors || size < minShrunk) || c.threads == "16" && size != 16 {
 			t.Errorf("threads=%s: %d workers on %d processors", c.threads, size, processors)
 		}

@@ -37,9 +37,7 @@ func needed(t *testing.T, tuples []graph.Edge, vertices, threads int, adjacency 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	e := construction(t, tuples, options)
-	if _, err := e.traverse(context.Background(), 0, make([]graph.Vertex, e.graph.Labels)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(e.traverse(context.Background(), 0, make([]graph.Vertex, e.graph.Labels)))
 	runtime.ReadMemStats(&after)
 	// As if the collector freed nothing, and every page of every array were touched.
 	used = e.memory.Peak() + int64(after.TotalAlloc-before.TotalAlloc) - int64(8*e.graph.Labels)
@@ -64,9 +62,7 @@ func TestMemoryNeededByShortestPathsIsAnUpperBound(t *testing.T) {
 			e := must.Get(construct(t.Context(), tuples, settings, layout.Options{Weighted: true}))
 			runtime.GC()
 			before, held := heapAllocated(), e.memory.Held()
-			if err := e.constructPaths(t.Context(), tuples, make([]float32, len(tuples))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(e.constructPaths(t.Context(), tuples, make([]float32, len(tuples))))
 			labels := e.graph.Labels
 			for range 2 {
 				if _, err := e.traversePaths(

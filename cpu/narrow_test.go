@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
-	"pgregory.net/rapid"
 )
 
 // source returns the tuples of a generator and the number of its labels.
@@ -203,10 +205,7 @@ func TestTopDownStepsLookAtEveryEntry(t *testing.T) {
 		tuples, vertices := source(t, g.spec)
 		for _, set := range []map[string]string{{"direction": "topdown"}, {"direction": "topdown", "sequential": "0"}} {
 			e := open(t, tuples, set)
-			found, err := e.Search(context.Background(), 0, plugins.Output{Parent: make([]graph.Vertex, vertices)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(e.Search(context.Background(), 0, plugins.Output{Parent: make([]graph.Vertex, vertices)}))
 			sum, times := int64(0), int64(0)
 			for _, l := range found.Levels {
 				n, _ := l.Edges.Get()

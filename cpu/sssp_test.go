@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -83,10 +84,7 @@ func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
 
 // checkPaths compares searches from some roots with those of package graph, bit for bit, and validates the parents.
 func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices int64, threads string, r *rand.Rand) {
-	oracle, err := graph.NewWeightedCSR(tuples, weights, vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle := must.Get(graph.NewWeightedCSR(tuples, weights, vertices))
 	host, err := validate.New(tuples, vertices, 1)
 	if err == nil {
 		err = host.SetWeights(weights)
@@ -105,13 +103,8 @@ func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices i
 	for range 4 {
 		root := graph.Vertex(r.Int64N(vertices))
 		host.OverwritePaths(parent, distance)
-		if _, err := e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}); err != nil {
-			t.Fatal(err)
-		}
-		_, want, err := oracle.ShortestPaths(root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
+		_, want := must.Get2(oracle.ShortestPaths(root))
 		if diff := cmp.Diff(bitsOfAll(want), bitsOfAll(distance)); diff != "" {
 			t.Fatalf("threads=%s, root %d: distances (-want +got):\n%.600s", threads, root, diff)
 		}

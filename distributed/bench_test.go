@@ -18,6 +18,7 @@ import (
 	"github.com/tepsbench/teps/distributed/mpi"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -50,18 +51,12 @@ func BenchmarkSearch(b *testing.B) {
 			roots = append(roots, u)
 		}
 	}
-	validator, err := validate.New(tuples, 1<<*flagScale, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	validator := must.Get(validate.New(tuples, 1<<*flagScale, 0))
 	in := plugins.Input{Tuples: tuples, ShortestPaths: *flagKernel == "sssp"}
 	if in.ShortestPaths {
 		in.Weights = make([]float32, len(tuples))
 		recipe := graph.Kronecker{Scale: *flagScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
-		err := errors.Join(graph.Weights(b.Context(), recipe, 0, 0, in.Weights, 0, 0), validator.SetWeights(in.Weights))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(errors.Join(graph.Weights(b.Context(), recipe, 0, 0, in.Weights, 0, 0), validator.SetWeights(in.Weights)))
 	}
 	parent, distance := make([]graph.Vertex, 1<<*flagScale), make([]float32, 1<<*flagScale)
 	entries, levels := int64(0), 0
@@ -70,10 +65,7 @@ func BenchmarkSearch(b *testing.B) {
 		if in.ShortestPaths {
 			out.Distance = distance
 		}
-		found, err := e.Search(b.Context(), root, out)
-		if err != nil {
-			b.Fatal(err)
-		}
+		found := must.Get(e.Search(b.Context(), root, out))
 		for _, l := range found.Levels {
 			entries, levels = entries+number(l.Edges), levels+1
 		}
@@ -99,10 +91,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		defer engines[k].Close()
 		in.Options = optionsOf(name)
-		built, err := engines[k].Construct(b.Context(), in)
-		if err != nil {
-			b.Fatal(err)
-		}
+		built := must.Get(engines[k].Construct(b.Context(), in))
 		entries, levels = 0, 0
 		for i, root := range roots {
 			search(engines[k], root)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -74,10 +75,7 @@ func open(t *testing.T, tuples []graph.Edge, options map[string]string) plugins.
 
 func truthOf(t *testing.T, tuples []graph.Edge, scale int) *enginetest.Truth {
 	t.Helper()
-	truth, err := enginetest.NewTruth(tuples, 1<<scale)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(enginetest.NewTruth(tuples, 1<<scale))
 	return truth
 }
 
@@ -184,10 +182,7 @@ func TestVeryDeepSearchReportsNoLevels(t *testing.T) {
 		e := open(t, tuples, map[string]string{"ranks": "2", "beta": "1e9"})
 		defer e.Close()
 		parent := make([]graph.Vertex, c.vertices)
-		got, err := e.Search(t.Context(), 0, plugins.Output{Parent: parent})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(e.Search(t.Context(), 0, plugins.Output{Parent: parent}))
 		if len(got.Levels) != c.levels {
 			t.Errorf("path of %d vertices: got %d levels, want %d", c.vertices, len(got.Levels), c.levels)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -70,11 +71,8 @@ func TestSegmentsLeadToDisjointRanges(t *testing.T) {
 		tuples = append(tuples, graph.MakeEdge(v%16, v), graph.MakeEdge(v%7, v))
 	}
 	c := Configuration{Grid: Grid{1, 1}, Threads: 3, Form: "adaptive"}
-	s, _, err := NewRank(t.Context(), comm.NewLocal(1, 3)[0], c, team.NewTeams(3),
-		plugins.Input{Tuples: tuples})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, _ := must.Get2(NewRank(t.Context(), comm.NewLocal(1, 3)[0], c, team.NewTeams(3),
+		plugins.Input{Tuples: tuples}))
 	defer s.Free()
 	ranges, used := map[uint32]int{}, map[int]bool{} // of words of rows
 	for u := range s.segmented {

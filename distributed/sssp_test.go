@@ -13,6 +13,7 @@ import (
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -59,10 +60,7 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 			for i := range weights {
 				weights[i] = laws[(g/3+3*input)%len(laws)]()
 			}
-			oracle, err := graph.NewWeightedCSR(tuples, weights, vertices)
-			if err != nil {
-				t.Fatal(err)
-			}
+			oracle := must.Get(graph.NewWeightedCSR(tuples, weights, vertices))
 			host, err := validate.New(tuples, vertices, 1)
 			if err == nil {
 				err = host.SetWeights(weights)
@@ -74,9 +72,7 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 			parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
 			for _, root := range []graph.Vertex{0, graph.Vertex(r.Int64N(vertices)), graph.Vertex(vertices - 1)} {
 				host.OverwritePaths(parent, distance)
-				if _, err := e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
 				_, want, _ := oracle.ShortestPaths(root)
 				if diff := cmp.Diff(bitsOf(want), bitsOf(distance)); diff != "" {
 					t.Fatalf("input %d, %v, root %d: distances (-want +got):\n%.400s", input, set, root, diff)

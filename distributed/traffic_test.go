@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/distributed"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -64,14 +65,9 @@ func TestTrafficIsThatOfTheGoldenFile(t *testing.T) {
 	}
 	const file = "testdata/traffic.golden"
 	if *flagUpdate {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(file, []byte(b.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
@@ -99,10 +95,7 @@ func searchOnce(t *testing.T, tuples []graph.Edge, options map[string]string) pl
 		vertices = max(vertices, u+1, v+1)
 	}
 	root, _ := tuples[0].Ends()
-	found, err := e.Search(t.Context(), root, plugins.Output{Parent: make([]graph.Vertex, vertices)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(e.Search(t.Context(), root, plugins.Output{Parent: make([]graph.Vertex, vertices)}))
 	return found
 }
 
@@ -197,10 +190,7 @@ func TestVerticesOfGroupsAreNotSent(t *testing.T) {
 	e := open(t, tuples, map[string]string{"ranks": "4", "partition": "2d", "messages": "lists", "direction": "bottomup"})
 	defer e.Close()
 	parent := make([]graph.Vertex, vertices)
-	found, err := e.Search(t.Context(), center, plugins.Output{Parent: parent})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(e.Search(t.Context(), center, plugins.Output{Parent: parent}))
 	for v, p := range parent {
 		if p != center {
 			t.Fatalf("vertex %d: got parent %d, want the center %d", v, p, center)

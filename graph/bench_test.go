@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"testing"
+
+	"github.com/tepsbench/teps/internal/must"
 )
 
 var flagScale = flag.Int("graph.scale", 18, "scale of the benchmarks")
@@ -20,9 +22,7 @@ func BenchmarkGenerate(b *testing.B) {
 	for _, threads := range []int{1, 0} {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
 			for b.Loop() {
-				if err := k.Generate(b.Context(), tuples, 0, threads); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(k.Generate(b.Context(), tuples, 0, threads))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k.Tuples()), "ns/tuple")
 		})

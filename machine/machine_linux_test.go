@@ -174,9 +174,7 @@ func TestPeakMemoryOfThisProcess(t *testing.T) {
 	process := PeakMemory(os.Getpid(), false)
 	runtime.KeepAlive(held)
 	child := exec.Command("sleep", "60")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(child.Start())
 	defer child.Wait()
 	defer child.Process.Kill()
 	if together := PeakMemory(os.Getpid(), true); process < 64<<20 || together <= process {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -40,9 +41,7 @@ func TestConformance(t *testing.T) {
 func TestMemoryOfKernel3IsAnUpperBound(t *testing.T) {
 	source, tuples := enginetest.Generated(t, "kron:14")
 	weights := make([]float32, len(tuples))
-	if err := graph.Weights(t.Context(), source, 2, 3, weights, 0, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(graph.Weights(t.Context(), source, 2, 3, weights, 0, 1))
 	parent, distance := make([]graph.Vertex, source.Vertices()), make([]float32, source.Vertices())
 	for _, set := range []map[string]string{nil, {"paths": "delta"}} {
 		var before, after runtime.MemStats
@@ -82,21 +81,11 @@ func TestMemoryNeededIsAnUpperBound(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		e := New()
-		if _, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Search(t.Context(), 0, plugins.Output{Parent: parent}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}))
+		must.Get(e.Search(t.Context(), 0, plugins.Output{Parent: parent}))
 		runtime.ReadMemStats(&after)
-		d, err := e.Describe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		settings, err := plugins.Resolve(d.Options, set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(e.Describe(t.Context()))
+		settings := must.Get(plugins.Resolve(d.Options, set))
 		m := memoryBound(settings)
 		if set == nil && m != d.Memory {
 			t.Errorf("got %+v in the description, want %+v", d.Memory, m)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -38,10 +39,7 @@ func TestPack(t *testing.T) {
 			g.targets = append(g.targets, list...)
 			g.offsets = append(g.offsets, int64(len(g.targets)))
 		}
-		p, err := g.pack(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(g.pack(t.Context()))
 		var got [][]uint32
 		for v := range want {
 			got = append(got, p.unpack(uint32(v)))
@@ -59,10 +57,7 @@ func TestPack(t *testing.T) {
 func TestPackedListsAreReported(t *testing.T) {
 	// The list of 0 has 1 and 4, three bits each; those of 1 and 4 have 0, one bit each; 2 and 3 have none.
 	tuples := []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(0, 4), graph.MakeEdge(4, 0)}
-	d, err := describe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(describe())
 	for adjacency, want := range map[string]struct {
 		bytes   int64
 		details []plugins.Fact
@@ -71,14 +66,8 @@ func TestPackedListsAreReported(t *testing.T) {
 		"perlist": {8*6 + 8*2 + 12*5, []plugins.Fact{{Name: "neighbor lists",
 			Value: "packed, each as wide as its largest neighbor: 2.0 bits for each of 4 entries"}}},
 	} {
-		set, err := plugins.Resolve(d.Options, map[string]string{"work": "hybrid", "adjacency": adjacency})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := build(t.Context(), plugins.Input{Tuples: tuples}, set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(plugins.Resolve(d.Options, map[string]string{"work": "hybrid", "adjacency": adjacency}))
+		got := must.Get(build(t.Context(), plugins.Input{Tuples: tuples}, set))
 		if got.Bytes != want.bytes || got.Entries != plugins.Counted(4) {
 			t.Errorf("%s: got %d bytes and %v entries, want %d and 4", adjacency, got.Bytes, got.Entries, want.bytes)
 		}

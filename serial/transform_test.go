@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -16,28 +17,16 @@ import (
 // nothing changes.
 func TestTransform(t *testing.T) {
 	_, tuples := enginetest.Generated(t, "kron:10")
-	describe, err := describe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	describe := must.Get(describe())
 	for i := range 8 {
 		set := map[string]string{"work": "hybrid"}
 		for bit, name := range []string{"local", "global", "renumber"} {
 			set[name] = []string{"off", "on"}[i>>bit&1]
 		}
-		options, err := plugins.Resolve(describe.Options, set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := newCSR(t.Context(), tuples, 1<<10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		options := must.Get(plugins.Resolve(describe.Options, set))
+		plain := must.Get(newCSR(t.Context(), tuples, 1<<10))
 		want := &csr{offsets: plain.offsets, targets: slices.Clone(plain.targets)}
-		got, number, err := plain.transform(t.Context(), options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, number := must.Get2(plain.transform(t.Context(), options))
 		relabeled := i >= 2
 		if relabeled != (number != nil) {
 			t.Fatalf("%v: %d new numbers", set, len(number))

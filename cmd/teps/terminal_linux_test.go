@@ -60,9 +60,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 		cmd.Stdout = slave
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(cmd.Start())
 	slave.Close()
 	term := &terminal{master: master, done: make(chan error, 1)}
 	go func() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -81,10 +82,7 @@ func built(t *testing.T, tuples []graph.Edge, size int, options Options) *Graph 
 		workers.Stop()
 		m.ReleaseAll()
 	})
-	g, _, err := Build(t.Context(), tuples, workers, m, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, _ := must.Get2(Build(t.Context(), tuples, workers, m, options))
 	return g
 }
 
@@ -228,9 +226,7 @@ func TestBuildCanBeCanceledAnywhere(t *testing.T) {
 			return err
 		}
 		start := time.Now()
-		if err := build(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(build(context.Background()))
 		usual := time.Since(start)
 		canceled := 0
 		const n = 20
@@ -245,9 +241,7 @@ func TestBuildCanBeCanceledAnywhere(t *testing.T) {
 			cancel()
 		}
 		t.Logf("%+v: %d of %d were canceled in time", c, canceled, n)
-		if err := build(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(build(context.Background()))
 		workers.Stop()
 	}
 }
