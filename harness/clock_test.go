@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -182,10 +183,7 @@ func TestPreparedTreesAreNotCompliant(t *testing.T) {
 			engine plugins.Engine
 			holds  bool
 		}{{&serial{}, true}, {remembering{&serial{}}, false}} {
-			r, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": c.engine}), planOf(8, "a"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r, _ := must.Get2(runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": c.engine}), planOf(8, "a")))
 			run := r.Runs[0]
 			if got := rule(t, run, "nobody could know"); got.Holds != c.holds || len(run.Drawn) != drawnSearches ||
 				!run.Valid || run.Compliance.Compliant != c.holds {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -153,10 +154,7 @@ func TestEnergyLoopIsMetered(t *testing.T) {
 		engine := &looping{serial: &serial{}, late: loopTime}
 		meter := counter("wall", power.Wall, 50)
 		meter.busy, meter.more, meter.closed = &engine.busy, 150, &atomic.Int64{}
-		r, _, err := runs(t, t.Context(), metering(engine, meter), energyPlan(time.Second))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, _ := must.Get2(runs(t, t.Context(), metering(engine, meter), energyPlan(time.Second)))
 		run := r.Runs[0]
 		e := run.Energy
 		if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || e == nil || e.Failed() ||
@@ -205,10 +203,7 @@ func TestDeviceValidatesAfterLoop(t *testing.T) {
 		h.engines["device"] = func() (plugins.Engine, error) { return device, nil }
 		plan := energyPlan(loopTime)
 		plan.HostDevice = &record.EngineSpec{Name: "device"}
-		r, _, err := runs(t, t.Context(), h, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, _ := must.Get2(runs(t, t.Context(), h, plan))
 		after := r.Runs[0].Energy.After
 		want := len(r.Runs[0].Roots) + drawnSearches + 1 + after.Searches
 		if after.Valid != maxAfter || device.validated != want {
@@ -230,10 +225,7 @@ func TestEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				r, _, err := runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(loopTime))
-				if err != nil {
-					t.Fatal(err)
-				}
+				r, _ := must.Get2(runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(loopTime)))
 				e := r.Runs[0].Energy
 				if e.Failed() || e.Loop.Kind != record.LoopByCalls || e.Loop.Searches < 64 || len(e.Figures) != 1 {
 					t.Errorf("%+v", e)
@@ -318,10 +310,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 				host := metering(engine, counter("node", power.Node, 70))
 				plan := energyPlan(loopTime)
 				plan.Timeout = 500 * time.Millisecond
-				r, store, err := runs(t, t.Context(), host, plan)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r, store := must.Get2(runs(t, t.Context(), host, plan))
 				run := r.Runs[0]
 				if run.State != record.Complete || !run.Valid || !run.Compliance.Compliant || len(run.Roots) != 64 {
 					t.Errorf("state %s, valid %v, %d roots", run.State, run.Valid, len(run.Roots))
@@ -359,10 +348,7 @@ func TestMeterThatFailsInLoopHasNoFigure(t *testing.T) {
 			dying := counter("wall", power.Wall, 300)
 			dying.dies, dying.info.Asked = dead, asked
 			host := metering(engine, dying, counter("socket", power.Package, 70))
-			r, _, err := runs(t, t.Context(), host, energyPlan(loopTime))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r, _ := must.Get2(runs(t, t.Context(), host, energyPlan(loopTime)))
 			run := r.Runs[0]
 			e := run.Energy
 			_, headline := e.Headline()
@@ -382,10 +368,7 @@ func TestMeterThatFailsInLoopHasNoFigure(t *testing.T) {
 func TestRunWithWrongSearchesIsNotMetered(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		engine := &looping{serial: &serial{after: loseRoot(10)}}
-		r, _, err := runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, _ := must.Get2(runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(time.Hour)))
 		if run := r.Runs[0]; run.Valid || engine.calls != 0 ||
 			!strings.Contains(run.Energy.Failure, "1 of 64 searches are wrong") {
 			t.Errorf("valid %v, %d loops, %+v", run.Valid, engine.calls, run.Energy)

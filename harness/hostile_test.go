@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
@@ -57,10 +58,7 @@ func TestEngineThatChangesTheTuples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := tampering(c.search, c.change)
 			host := hostOf(map[string]plugins.Engine{"a": e, "b": &serial{}})
-			r, store, err := runs(t, t.Context(), host, planOf(8, "a", "b"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r, store := must.Get2(runs(t, t.Context(), host, planOf(8, "a", "b")))
 			bad, good := r.Runs[0], r.Runs[1]
 			if bad.State != record.Failed || !bad.Void || bad.Valid || bad.Compliance.Compliant ||
 				!strings.Contains(bad.Failure, "the engine changed the tuples") || strings.Contains(bad.Failure, "\n") {
@@ -79,10 +77,7 @@ func TestEngineThatChangesTheTuples(t *testing.T) {
 }
 
 func TestTuplesThatChangeWithoutAnEngineEndTheRun(t *testing.T) {
-	in, err := NewInput(t.Context(), hostOf[*serial](nil), planOf(8), record.GraphID{Scale: 8}, Silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(NewInput(t.Context(), hostOf[*serial](nil), planOf(8), record.GraphID{Scale: 8}, Silent{}))
 	in.Data.(*local).sum++
 	if err := in.Restore(t.Context(), Silent{}); err == nil || !strings.Contains(err.Error(), "while no engine runs") {
 		t.Errorf("got %v", err)
@@ -108,10 +103,7 @@ func TestParentsAreOfOneEngineOnly(t *testing.T) {
 		}
 		return nil
 	}}
-	r, _, err := runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": a, "b": b}), planOf(8, "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := must.Get2(runs(t, t.Context(), hostOf(map[string]plugins.Engine{"a": a, "b": b}), planOf(8, "a", "b")))
 	for _, run := range r.Runs {
 		if !run.Valid {
 			t.Errorf("%s: %s %s", run.Engine.Name, run.State, run.Failure)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/files"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -25,17 +26,13 @@ func planOn(t *testing.T, text string, engines ...string) record.Plan {
 	t.Helper()
 	p := planOf(8, engines...)
 	p.Scales, p.Roots = []int{}, 4
-	if err := p.AddGraph(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(p.AddGraph(text))
 	return p
 }
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(text), 0o600))
 }
 
 // A compressed file is small until it is read.
@@ -45,9 +42,7 @@ func TestReadingEndsBeforeTheMemoryDoes(t *testing.T) {
 	for range 1 << 8 {
 		_, _ = z.Write(bytes.Repeat([]byte("1 2\n"), 1<<16))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(z.Close())
 	looks, given := 0, int64(0)
 	available := func(context.Context) (int64, string, error) {
 		looks++
@@ -118,10 +113,7 @@ func TestFileIsReadAgainAfterAnEngineChangedTheTuples(t *testing.T) {
 func TestStandardInputIsReadOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.el")
 	writeFile(t, name, "0 1\n1 2\n")
-	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(name))
 	defer file.Close()
 	defer func(stdin *os.File) { os.Stdin = stdin }(os.Stdin)
 	os.Stdin = file
@@ -141,10 +133,7 @@ func TestEnergyOfAGraphWithoutAScale(t *testing.T) {
 		plan := planOn(t, "path:64", "a")
 		plan.Energy = loopTime
 		engine := &looping{serial: &serial{}}
-		r, store, err := runs(t, t.Context(), metering(engine, counter("wall", power.Wall, 50)), plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, store := must.Get2(runs(t, t.Context(), metering(engine, counter("wall", power.Wall, 50)), plan))
 		run := r.Runs[0]
 		if f, found := run.Energy.Headline(); !run.Valid || run.Compliance.Compliant || !found || f.MTEPSPerWatt <= 0 ||
 			run.Energy.Loop.NEdge != 63*run.Energy.Loop.Searches {
@@ -159,10 +148,7 @@ func TestEnergyOfAGraphWithoutAScale(t *testing.T) {
 
 func TestInputServesSeveralRuns(t *testing.T) {
 	host := hostOf(map[string]*serial{"a": {}, "b": {}})
-	in, err := NewInput(t.Context(), host, planOf(8), record.GraphID{Scale: 8}, Silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(NewInput(t.Context(), host, planOf(8), record.GraphID{Scale: 8}, Silent{}))
 	for _, engine := range []string{"a", "b"} {
 		r, err := ExecuteOn(t.Context(), host, createStore(t, planOf(8, engine)), in, Silent{})
 		if err != nil || len(r.Runs) != 1 || !r.Runs[0].Valid {

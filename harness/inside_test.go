@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
@@ -256,11 +257,8 @@ func planOf(scale int, engines ...string) record.Plan {
 
 func createStore(t *testing.T, plan record.Plan) *record.Store {
 	t.Helper()
-	store, err := record.Create(filepath.Join(t.TempDir(), "run"),
-		record.NewManifest([]string{"teps", "run"}, plan, someSoftware, someMachine))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(record.Create(filepath.Join(t.TempDir(), "run"),
+		record.NewManifest([]string{"teps", "run"}, plan, someSoftware, someMachine)))
 	t.Cleanup(func() { store.Close() })
 	return store
 }
@@ -283,20 +281,14 @@ func runs(t *testing.T, ctx context.Context, host *inside, plan record.Plan) (re
 func noted(t *testing.T, host *inside, plan record.Plan) (record.Result, []string) {
 	t.Helper()
 	n := &note{}
-	r, err := Execute(t.Context(), host, createStore(t, plan), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Execute(t.Context(), host, createStore(t, plan), n))
 	return r, n.notes
 }
 
 // resume continues a run, which ctx may interrupt.
 func resume(t *testing.T, ctx context.Context, host *inside, dir string) record.Result {
 	t.Helper()
-	store, err := record.Resume(dir, someSoftware, someMachine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(record.Resume(dir, someSoftware, someMachine))
 	defer store.Close()
 	r, err := Execute(ctx, host, store, Silent{})
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
@@ -174,9 +175,7 @@ func TestGraphBeyondLimits(t *testing.T) {
 	const scale, path = "scale 8 is too large for engine a; the largest that it takes at edge factor 16 is 7",
 		"path:64 is too large for engine a, which takes at most "
 	other := planOf(8, "a")
-	if err := other.AddGraph("path:64"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(other.AddGraph("path:64"))
 	other.Scales = []int{}
 	for _, c := range []struct {
 		plan   record.Plan

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 var golden24 = flag.Bool("golden24", false, "check the golden roots of scale 24 too (half a minute, 3 GB of memory)")
@@ -18,9 +19,7 @@ var golden24 = flag.Bool("golden24", false, "check the golden roots of scale 24 
 func kroneckerTuples(t testing.TB, k graph.Kronecker) []graph.Edge {
 	t.Helper()
 	edges := make([]graph.Edge, k.Tuples())
-	if err := k.Generate(context.Background(), edges, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(k.Generate(context.Background(), edges, 0, 0))
 	return edges
 }
 

@@ -14,16 +14,14 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 )
 
 func TestOfficialRunIsValidAndCompliant(t *testing.T) {
 	e := &serial{}
-	r, store, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOf(10, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, store := must.Get2(runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOf(10, "a")))
 	run := r.Runs[0]
 	if run.State != record.Complete || !run.Valid || len(run.Roots) != 64 || run.Statistics.NBFS != 64 {
 		t.Fatalf("state %s, valid %v, %d roots", run.State, run.Valid, len(run.Roots))
@@ -59,10 +57,7 @@ func TestValidateSomeRoots(t *testing.T) {
 	for _, validate := range []int{record.AllRoots, 64, 63, 3, 0} {
 		plan := planOf(8, "a")
 		plan.Validate = validate
-		r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": {}}), plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, _ := must.Get2(runs(t, t.Context(), hostOf(map[string]*serial{"a": {}}), plan))
 		run := r.Runs[0]
 		if whole := validate < 0 || validate == 64; run.Valid != whole || !run.Sound() {
 			t.Errorf("validate %d: valid %v, sound %v", validate, run.Valid, run.Sound())
@@ -90,10 +85,7 @@ func TestWrongParentsMakeRunInvalid(t *testing.T) {
 		}
 		return nil
 	}}
-	r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e, "b": {}}), planOf(8, "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := must.Get2(runs(t, t.Context(), hostOf(map[string]*serial{"a": e, "b": {}}), planOf(8, "a", "b")))
 	bad, good := r.Runs[0], r.Runs[1]
 	if bad.Valid || bad.State != record.Complete || bad.Roots[1].Rule != 1 || bad.Roots[3].Rule != 1 ||
 		bad.Roots[2].Violation != "" || !strings.Contains(bad.Roots[3].Violation, "never written") {
@@ -121,10 +113,7 @@ func (l lazy) Search(ctx context.Context, root graph.Vertex, out plugins.Output)
 }
 
 func TestParentsAreOverwrittenBetweenSearches(t *testing.T) {
-	r, _, err := runs(t, t.Context(), hostOf(map[string]lazy{"a": {&serial{}}}), planOf(8, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := must.Get2(runs(t, t.Context(), hostOf(map[string]lazy{"a": {&serial{}}}), planOf(8, "a")))
 	run := r.Runs[0]
 	if run.Valid || run.State != record.Complete || len(run.Roots) != 64 {
 		t.Fatalf("valid %v, state %s, %d roots", run.Valid, run.State, len(run.Roots))
@@ -188,10 +177,7 @@ func TestFaultOfOneEngine(t *testing.T) {
 					engines["a"] = sleeper{e}
 				}
 				host := hostOf(engines)
-				r, store, err := runs(t, t.Context(), host, planOf(8, "a", "b"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				r, store := must.Get2(runs(t, t.Context(), host, planOf(8, "a", "b")))
 				got := r.Runs[0]
 				if got.State != record.Failed || got.Valid || len(got.Roots) != c.kept || e.closed != 1 ||
 					!strings.Contains(got.Failure, c.failure) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -33,13 +34,8 @@ func suspend(t *testing.T, host *inside, plan record.Plan, monotonic bool,
 		return mono, wall.Add(d)
 	}
 	prepare(func(d time.Duration) { slept.Add(int64(d)) })
-	if err := r.graphs(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	result, err := store.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(r.graphs(t.Context()))
+	result := must.Get(store.Finish())
 	return result.Runs[0]
 }
 
