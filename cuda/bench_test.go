@@ -23,6 +23,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -59,10 +60,7 @@ func benchmarkSets() (sets []map[string]string) {
 func BenchmarkSearch(b *testing.B) {
 	needGPU(b)
 	source, tuples := generate(b, *flagGraph)
-	v, err := validate.New(tuples, source.Vertices(), 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	v := must.Get(validate.New(tuples, source.Vertices(), 0))
 	roots := chooseRoots(v, source.Vertices(), *flagRoots)
 	parent := slices.Repeat([]graph.Vertex{graph.Unreached}, int(source.Vertices()))
 	for _, set := range benchmarkSets() {
@@ -95,9 +93,7 @@ func generate(tb testing.TB, spec string) (source graph.Source, tuples []graph.E
 	tuples = make([]graph.Edge, source.Tuples())
 	if k, ok := source.(graph.Kronecker); ok && driver.Missing() == "" {
 		a := accelerator.New()
-		if err := errors.Join(a.Generate(tb.Context(), k, tuples, 0), a.Close()); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(errors.Join(a.Generate(tb.Context(), k, tuples, 0), a.Close()))
 	} else if err := source.Generate(tb.Context(), tuples, 0, 0); err != nil {
 		tb.Fatal(err)
 	}
@@ -108,9 +104,7 @@ func generate(tb testing.TB, spec string) (source graph.Source, tuples []graph.E
 func validateRoots(b *testing.B, built plugins.Built, v *validate.Validator, roots, parent []graph.Vertex) (
 	counts []int64) {
 	for i, root := range roots {
-		if _, err := built.Search(b.Context(), root, parent[:built.Vertices]); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(built.Search(b.Context(), root, parent[:built.Vertices]))
 		if i < *flagValidate {
 			if _, err := v.Validate(b.Context(), root, parent); err != nil {
 				b.Fatalf("root %d: %v", root, err)
@@ -120,10 +114,7 @@ func validateRoots(b *testing.B, built plugins.Built, v *validate.Validator, roo
 			counts = append(counts, counts[0])
 			continue
 		}
-		count, err := v.Count(b.Context(), root, parent)
-		if err != nil {
-			b.Fatal(err)
-		}
+		count := must.Get(v.Count(b.Context(), root, parent))
 		counts = append(counts, count.NEdge())
 	}
 	return counts
@@ -148,10 +139,7 @@ func measure(b *testing.B, name string, built plugins.Built, s *search, roots []
 	for pass := range *flagPasses {
 		seconds := 0.0
 		for i, root := range roots {
-			t, err := built.Search(b.Context(), root, parent[:built.Vertices])
-			if err != nil {
-				b.Fatal(err)
-			}
+			t := must.Get(built.Search(b.Context(), root, parent[:built.Vertices]))
 			seconds += t.Elapsed.Seconds() / float64(counts[i])
 			if pass == 0 {
 				single = append(single, float64(counts[i])/t.Elapsed.Seconds()/1e9)

@@ -19,6 +19,7 @@ import (
 	"unsafe"
 
 	"github.com/tepsbench/teps/internal/mpi"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 // goroutines is a group of goroutines, with a channel for the messages of each to each.
@@ -207,14 +208,10 @@ func TestCarrierDeliversWhatKernelsSend(t *testing.T) {
 func TestCarrierDeliversOverMPI(t *testing.T) {
 	const variable, processes = "TEPS_TEST_PROCESS", 2
 	if os.Getenv(variable) != "" {
-		thread, err := mpi.Begin(processes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		thread := must.Get(mpi.Begin(processes))
+		var err error
 		thread.Do(func() { err = deliver(thread.World, 2, 8) })
-		if err := errors.Join(err, thread.End()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(errors.Join(err, thread.End()))
 		return
 	}
 	if testing.Short() {

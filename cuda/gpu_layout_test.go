@@ -15,6 +15,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -125,10 +126,7 @@ func TestGraphIsTheSameWhereverItsPartsAre(t *testing.T) {
 	const csr, packed = "csr", "packed"
 	source, tuples := generate(t, "kron:20")
 	recipe := source.(graph.Kronecker)
-	v, err := validate.New(tuples, source.Vertices(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(validate.New(tuples, source.Vertices(), 0))
 	_, _, want := builtWith(t, plugins.Input{Tuples: tuples, Options: map[string]string{"adjacency": csr}})
 	for name, test := range map[string]struct {
 		memory, adjacency     string
@@ -168,9 +166,7 @@ func TestGraphIsTheSameWhereverItsPartsAre(t *testing.T) {
 			}
 			parent := slices.Repeat([]graph.Vertex{graph.Unreached}, int(source.Vertices()))
 			root, _ := tuples[0].Ends()
-			if _, err := built.Search(t.Context(), root, parent[:g.Labels]); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(built.Search(t.Context(), root, parent[:g.Labels]))
 			if _, err := v.Validate(t.Context(), root, parent); err != nil {
 				t.Error(err)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -47,9 +48,7 @@ func constructPaths(tb testing.TB, tuples []graph.Edge, weights []float32, optio
 func weightsOf(tb testing.TB, source graph.Source) []float32 {
 	tb.Helper()
 	weights := make([]float32, source.Tuples())
-	if err := graph.Weights(tb.Context(), source, 2, 3, weights, 0, 0); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(graph.Weights(tb.Context(), source, 2, 3, weights, 0, 0))
 	return weights
 }
 
@@ -77,9 +76,7 @@ func TestDistancesAreTheGoldenOnes(t *testing.T) {
 		for root, want := range golden {
 			n := built.Vertices
 			clearBeyond(n, parent, distance)
-			if _, err := built.ShortestPaths(t.Context(), root, parent[:n], distance[:n]); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(built.ShortestPaths(t.Context(), root, parent[:n], distance[:n]))
 			if got := fmt.Sprintf("%x", sha256.Sum256(driver.Bytes(distance))); got != want {
 				t.Errorf("scale %d, root %d: got %s, want %s", scale, root, got, want)
 			}
@@ -155,22 +152,14 @@ func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
 				for i := range weights {
 					weights[i] = weight(r)
 				}
-				oracle, err := graph.NewWeightedCSR(tuples, weights, vertexCount(tuples))
-				if err != nil {
-					t.Fatal(err)
-				}
+				oracle := must.Get(graph.NewWeightedCSR(tuples, weights, vertexCount(tuples)))
 				built, _, v := constructPaths(t, tuples, weights, nil)
 				parent, distance := make([]graph.Vertex, built.Vertices), make([]float32, built.Vertices)
 				for range 6 {
 					root := graph.Vertex(r.Int64N(built.Vertices))
 					v.OverwritePaths(parent, distance)
-					if _, err := built.ShortestPaths(t.Context(), root, parent, distance); err != nil {
-						t.Fatal(err)
-					}
-					_, want, err := oracle.ShortestPaths(root)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Get(built.ShortestPaths(t.Context(), root, parent, distance))
+					_, want := must.Get2(oracle.ShortestPaths(root))
 					for u, d := range want {
 						if math.Float32bits(d) != math.Float32bits(distance[u]) {
 							t.Fatalf("root %d: distance[%d] is %v, want %v", root, u, distance[u], d)
@@ -193,11 +182,8 @@ func TestWeightedListsAreMadeInParts(t *testing.T) {
 	for _, memory := range []string{"1.5", "0.1"} {
 		t.Run(memory, func(t *testing.T) {
 			if memory == "0.1" {
-				settings, err := plugins.Resolve(options(), map[string]string{"memory": memory})
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = build(t.Context(), plugins.Input{Tuples: tuples, Weights: weights, ShortestPaths: true}, settings, nil)
+				settings := must.Get(plugins.Resolve(options(), map[string]string{"memory": memory}))
+				_, err := build(t.Context(), plugins.Input{Tuples: tuples, Weights: weights, ShortestPaths: true}, settings, nil)
 				if err == nil || !strings.Contains(err.Error(), "raise the option memory") {
 					t.Errorf("got %v, want advice", err)
 				}
@@ -205,9 +191,7 @@ func TestWeightedListsAreMadeInParts(t *testing.T) {
 			}
 			built, _, v := constructPaths(t, tuples, weights, map[string]string{"memory": memory})
 			parent, distance := make([]graph.Vertex, built.Vertices), make([]float32, built.Vertices)
-			if _, err := built.ShortestPaths(t.Context(), 469580, parent, distance); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(built.ShortestPaths(t.Context(), 469580, parent, distance))
 			if _, err := v.ShortestPaths(t.Context(), 469580, parent, distance); err != nil {
 				t.Error(err)
 			}
@@ -224,10 +208,7 @@ func BenchmarkShortestPaths(b *testing.B) {
 		set := map[string]string(nil)
 		b.Run(image, func(b *testing.B) {
 			if image != "" {
-				text, err := os.ReadFile(image)
-				if err != nil {
-					b.Fatal(err)
-				}
+				text := must.Get(os.ReadFile(image))
 				pathImage = string(text)
 			}
 			fmt.Println("IMAGE", image)
@@ -242,9 +223,7 @@ func BenchmarkShortestPaths(b *testing.B) {
 			var counts []int64
 			for i, root := range roots {
 				v.OverwritePaths(parent, distance)
-				if _, err := built.ShortestPaths(b.Context(), root, parent, distance); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(built.ShortestPaths(b.Context(), root, parent, distance))
 				if i >= *flagValidate && parent[roots[0]] >= 0 { // the same component
 					counts = append(counts, counts[0])
 					continue
@@ -275,10 +254,7 @@ func pathPass(b *testing.B, name string, built plugins.Built, roots []graph.Vert
 	var steps [shown]levelSum
 	seconds, entries, barriers := 0.0, int64(0), int64(0)
 	for i, root := range roots {
-		t, err := built.ShortestPaths(b.Context(), root, parent, distance)
-		if err != nil {
-			b.Fatal(err)
-		}
+		t := must.Get(built.ShortestPaths(b.Context(), root, parent, distance))
 		seconds += t.Elapsed.Seconds() / float64(counts[i])
 		all += t.Elapsed
 		begin += t.Phases[0].Elapsed

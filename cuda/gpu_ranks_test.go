@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -139,14 +140,8 @@ func TestSearchEndsIfAGPUFails(t *testing.T) {
 	defer func(usual time.Duration) { patience = usual }(patience)
 	patience = time.Second
 	_, tuples := generate(t, "kron:12")
-	set, err := plugins.Resolve(options(), map[string]string{"ranks": "2"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newRanksOfTest(t.Context(), plugins.Input{Tuples: tuples}, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(plugins.Resolve(options(), map[string]string{"ranks": "2"}))
+	r := must.Get(newRanksOfTest(t.Context(), plugins.Input{Tuples: tuples}, set))
 	defer func() {
 		if err := r.free(); err != nil {
 			t.Error(err)
@@ -173,10 +168,7 @@ func TestSearchEndsIfAGPUFails(t *testing.T) {
 	if err := first(search()); err != nil {
 		t.Error(err)
 	}
-	silent, err := last.Lookup("wake")
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent := must.Get(last.Lookup("wake"))
 	last.searchFunction, last.searchShared = silent, 0
 	fails(0, "the GPU of rank 1 did not answer that of rank 0 within 1s")
 }
@@ -193,11 +185,8 @@ func TestRanksRefuseWhatDoesNotWork(t *testing.T) {
 		{map[string]string{"ranks": "2", "memory": "0.01"}, "raise the option memory", plugins.ErrMemory},
 		{map[string]string{"ranks": "2", "transfer": "nccl"}, "needs a GPU for each process", plugins.ErrUnavailable},
 	} {
-		settings, err := plugins.Resolve(options(), test.set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = buildRanks(t.Context(), plugins.Input{Tuples: tuples}, settings)
+		settings := must.Get(plugins.Resolve(options(), test.set))
+		_, err := buildRanks(t.Context(), plugins.Input{Tuples: tuples}, settings)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !errors.Is(err, test.kind) {
 			t.Errorf("%v: got %v, want %q", test.set, err, test.want)
 		}

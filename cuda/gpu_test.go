@@ -19,6 +19,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -43,18 +44,9 @@ func needGPU(tb testing.TB) {
 // constructGraph runs kernel 1 on a GPU, and returns what it built and its search.
 func constructGraph(tb testing.TB, in plugins.Input) (plugins.Built, *search) {
 	tb.Helper()
-	set, err := plugins.Resolve(options(), in.Options)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	c, err := configure(set)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s, built, err := construct(tb.Context(), in, c)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	set := must.Get(plugins.Resolve(options(), in.Options))
+	c := must.Get(configure(set))
+	s, built := must.Get2(construct(tb.Context(), in, c))
 	tb.Cleanup(func() {
 		if err := built.Free(); err != nil {
 			tb.Error(err)
@@ -187,10 +179,7 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 	needGPU(t)
 	for name, tuples := range deepGraphs(t) {
 		vertices := vertexCount(tuples)
-		truth, err := enginetest.NewTruth(tuples, vertices)
-		if err != nil {
-			t.Fatal(err)
-		}
+		truth := must.Get(enginetest.NewTruth(tuples, vertices))
 		end, _ := tuples[len(tuples)-1].Ends()
 		want := map[graph.Vertex][]int64{} // frontiers
 		for _, root := range []graph.Vertex{1, end, graph.Vertex(vertices / 2)} {
@@ -209,14 +198,8 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 			{"ranks": "4", "partition": "2d", "messages": "bitmaps", "levels": "stepped"},
 		} {
 			t.Run(strings.ReplaceAll(fmt.Sprint(name, set), " ", "-"), func(t *testing.T) {
-				settings, err := plugins.Resolve(options(), set)
-				if err != nil {
-					t.Fatal(err)
-				}
-				built, err := buildRanks(t.Context(), plugins.Input{Tuples: tuples}, settings)
-				if err != nil {
-					t.Fatal(err)
-				}
+				settings := must.Get(plugins.Resolve(options(), set))
+				built := must.Get(buildRanks(t.Context(), plugins.Input{Tuples: tuples}, settings))
 				defer func() {
 					if err := built.Free(); err != nil {
 						t.Error(err)
@@ -244,17 +227,11 @@ func TestDeepGraphsHaveTheOraclesLevels(t *testing.T) {
 func TestMoreLevelsThanALaunchRuns(t *testing.T) {
 	needGPU(t)
 	_, tuples := generate(t, "path:100k")
-	v, err := validate.New(tuples, 100_000, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(validate.New(tuples, 100_000, 0))
 	parent := make([]graph.Vertex, 100_000)
 	built, _ := constructGraph(t, plugins.Input{Tuples: tuples})
 	for root, depth := range map[graph.Vertex]int{0: 0, 50_000: 50_001, 65_535: 65_536, 65_536: 0} {
-		got, err := built.Search(t.Context(), root, parent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(built.Search(t.Context(), root, parent))
 		tree, err := v.Validate(t.Context(), root, parent)
 		if err != nil {
 			t.Error(err)

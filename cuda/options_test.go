@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -30,10 +31,7 @@ func TestConfigure(t *testing.T) {
 		{map[string]string{"device": "0,1"}, []int{0, 1}, 0, 0, plugins.ErrOption},
 		{map[string]string{"device": "two"}, nil, 0, 0, plugins.ErrOption},
 	} {
-		set, err := plugins.Resolve(options(), test.set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(plugins.Resolve(options(), test.set))
 		c, err := configure(set)
 		if !slices.Equal(c.devices, test.devices) || c.rows != test.rows || c.memory() != test.memory ||
 			!errors.Is(err, test.err) {
@@ -55,10 +53,7 @@ func TestOptionsOfOneGPUAreRefusedOnSeveral(t *testing.T) {
 
 func TestProcessesTakeGPUsInTurn(t *testing.T) {
 	for device, want := range map[string][]int{"0": {0, 1, 2}, "2": {2, 3, 4}, "3,1": {3, 1, 3}, "0,0": {0, 0, 0}} {
-		all, err := devices(device)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(devices(device))
 		for place := range want {
 			if got := (configuration{devices: all}).process(place).devices; !slices.Equal(got, want[place:place+1]) {
 				t.Errorf("device=%s, place %d: got %v, want %v", device, place, got, want[place])
@@ -90,10 +85,7 @@ func TestHubCountStaysInBounds(t *testing.T) {
 	for _, test := range []struct{ set, vertices, want int64 }{
 		{0, 0, 0}, {0, 10, 10}, {0, 1000, 64}, {0, 64 * 320, 320}, {0, 1 << 40, 1 << 18}, {5, 3, 3}, {5, 100, 5},
 	} {
-		set, err := plugins.Resolve(options(), map[string]string{"hubs": strconv.FormatInt(test.set, 10)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(plugins.Resolve(options(), map[string]string{"hubs": strconv.FormatInt(test.set, 10)}))
 		if got := (configuration{Settings: set}).hubCount(test.vertices); got != test.want {
 			t.Errorf("hubs=%d, %d vertices: got %d, want %d", test.set, test.vertices, got, test.want)
 		}

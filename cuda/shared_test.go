@@ -12,16 +12,14 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 )
 
 func readSources(t *testing.T, paths ...string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))
 		all.Write(text)
 	}
 	return all.String()

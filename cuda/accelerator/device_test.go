@@ -21,6 +21,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -82,12 +83,8 @@ func testGenerate(t *testing.T, a *Accelerator) {
 		{graph.Kronecker{Scale: 42, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 1<<46 - 1, 1},
 	} {
 		got, want := make([]graph.Edge, c.n), make([]graph.Edge, c.n)
-		if err := a.Generate(t.Context(), c.recipe, got, c.first); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.recipe.Generate(t.Context(), want, c.first, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(a.Generate(t.Context(), c.recipe, got, c.first))
+		must.Do(c.recipe.Generate(t.Context(), want, c.first, 0))
 		weights, wantWeights := make([]float32, c.n), make([]float32, c.n)
 		if err := errors.Join(a.GenerateWeights(t.Context(), c.recipe, weights, c.first),
 			graph.Weights(t.Context(), c.recipe, 0, 0, wantWeights, c.first, 0)); err != nil {
@@ -120,9 +117,7 @@ func testWrongParents(t *testing.T, a *Accelerator) {
 	var good, parent []graph.Vertex
 	for lines := json.NewDecoder(bytes.NewReader(wrongResults)); lines.More(); {
 		line.Name, line.Tuples, line.Changes, line.Named = "", nil, nil, nil
-		if err := lines.Decode(&line); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(lines.Decode(&line))
 		if line.Name == "" { // a graph, for the results that follow
 			tuples := make([]graph.Edge, len(line.Tuples))
 			for i, ends := range line.Tuples {
@@ -132,9 +127,7 @@ func testWrongParents(t *testing.T, a *Accelerator) {
 			if err == nil {
 				good, _, err = csr.Search(line.Root)
 			}
-			if err = errors.Join(err, a.Load(t.Context(), tuples, nil, line.Vertices)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(errors.Join(err, a.Load(t.Context(), tuples, nil, line.Vertices)))
 			parent = make([]graph.Vertex, line.Vertices)
 			continue
 		}
@@ -152,21 +145,13 @@ func testWrongParents(t *testing.T, a *Accelerator) {
 func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 	source, tuples := enginetest.Generated(t, name)
 	vertices := source.Vertices()
-	validator, err := validate.New(tuples, vertices, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := graph.NewCSR(tuples, vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	validator := must.Get(validate.New(tuples, vertices, 0))
+	csr := must.Get(graph.NewCSR(tuples, vertices))
 	load := func() error { return a.Load(t.Context(), tuples, nil, vertices) }
 	if recipe, ok := source.(graph.Kronecker); ok && again {
 		load = func() error { return a.LoadRecipe(t.Context(), recipe) }
 	}
-	if err := load(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(load())
 	parent, rng := make([]graph.Vertex, vertices), rand.New(rand.NewPCG(1, uint64(vertices)))
 	rules := map[validate.Rule]int{}
 	var good []graph.Vertex
@@ -175,9 +160,7 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 	for i := range 1 + *flagMutations {
 		if i%1000 == 0 {
 			root, _ = tuples[rng.IntN(len(tuples))].Ends()
-			if good, level, err = csr.Search(root); err != nil {
-				t.Fatal(err)
-			}
+			good, level = must.Get2(csr.Search(root))
 		}
 		copy(parent, good)
 		for range min(i, 1+rng.IntN(2)) {
@@ -294,22 +277,12 @@ func TestRecipeHasTheVerdictsOfItsTuples(t *testing.T) {
 	a, again := open(t), open(t)
 	recipe := graph.Kronecker{Scale: 14, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, recipe.Tuples())
-	if err := recipe.Generate(t.Context(), tuples, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	csr, err := graph.NewCSR(tuples, recipe.Vertices())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(recipe.Generate(t.Context(), tuples, 0, 0))
+	csr := must.Get(graph.NewCSR(tuples, recipe.Vertices()))
 	root, _ := tuples[0].Ends()
-	parent, _, err := csr.Search(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent, _ := must.Get2(csr.Search(root))
 	ctx := t.Context()
-	if err := errors.Join(a.Load(ctx, tuples, nil, recipe.Vertices()), again.LoadRecipe(ctx, recipe)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(a.Load(ctx, tuples, nil, recipe.Vertices()), again.LoadRecipe(ctx, recipe)))
 	random := rand.New(rand.NewPCG(1, 2))
 	at, before := 0, parent[0]
 	for mutation := range 100 {
@@ -339,16 +312,12 @@ func TestGoldenValues(t *testing.T) {
 	} {
 		recipe := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 		tuples := make([]graph.Edge, recipe.Tuples())
-		if err := a.Generate(t.Context(), recipe, tuples, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(a.Generate(t.Context(), recipe, tuples, 0))
 		if got := fingerprint(tuples); got != want.tuples {
 			t.Errorf("scale %d: %016x, want %016x", scale, got, want.tuples)
 		}
 		weights := make([]float32, len(tuples))
-		if err := a.GenerateWeights(t.Context(), recipe, weights, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(a.GenerateWeights(t.Context(), recipe, weights, 0))
 		if got := fmt.Sprintf("%x", sha256.Sum256(driver.Bytes(weights))); got != want.weights {
 			t.Errorf("weights of scale %d: %s, want %s", scale, got, want.weights)
 		}
@@ -361,9 +330,7 @@ func TestTooLittleMemory(t *testing.T) {
 	leaveRoom(t, a, 1<<20)
 	recipe := graph.Kronecker{Scale: 16, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, recipe.Tuples())
-	if err := a.Generate(t.Context(), recipe, tuples, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(a.Generate(t.Context(), recipe, tuples, 0))
 	if err := a.Load(t.Context(), tuples, nil, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
 		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -35,13 +36,8 @@ func TestLend(t *testing.T) {
 	for _, scale := range []int{10, 20} { // one and several parts of the upload
 		recipe := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 		tuples := make([]graph.Edge, recipe.Tuples())
-		if err := recipe.Generate(t.Context(), tuples, 0, 0); err != nil {
-			t.Fatal(err)
-		}
-		lent, err := a.Lend(t.Context(), tuples)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(recipe.Generate(t.Context(), tuples, 0, 0))
+		lent := must.Get(a.Lend(t.Context(), tuples))
 		reader := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLend$", "-test.v")
 		reader.Env = append(os.Environ(), handleKey+"="+hex.EncodeToString(lent.Handle),
 			countKey+"="+strconv.FormatInt(lent.Count, 10))
@@ -62,30 +58,13 @@ func TestLend(t *testing.T) {
 
 // readLent is the other process.
 func readLent(t *testing.T, text string) {
-	handle, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	count, err := strconv.Atoi(os.Getenv(countKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	handle := must.Get(hex.DecodeString(text))
+	count := must.Get(strconv.Atoi(os.Getenv(countKey)))
 	runtime.LockOSThread()
-	gpus, err := cu.NumDevices()
-	if err != nil {
-		t.Fatal(err)
-	}
-	gpu, err := driver.Open(gpus-1, "last", image)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := driver.OpenMemory(handle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gpus := must.Get(cu.NumDevices())
+	gpu := must.Get(driver.Open(gpus-1, "last", image))
+	at := must.Get(driver.OpenMemory(handle))
 	tuples := make([]graph.Edge, count)
-	if err := errors.Join(driver.Read(tuples, at), driver.CloseMemory(at), gpu.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(driver.Read(tuples, at), driver.CloseMemory(at), gpu.Close()))
 	fmt.Printf("list %016x\n", fingerprint(tuples))
 }

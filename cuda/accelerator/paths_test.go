@@ -14,6 +14,7 @@ import (
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -31,9 +32,7 @@ func TestPaths(t *testing.T) {
 				source, tuples := enginetest.Generated(t, name)
 				weights, rng := make([]float32, len(tuples)), rand.New(rand.NewPCG(3, uint64(len(tuples))))
 				if random {
-					if err := graph.Weights(t.Context(), source, 2, 3, weights, 0, 0); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(graph.Weights(t.Context(), source, 2, 3, weights, 0, 0))
 				} else {
 					for i := range weights {
 						weights[i] = few[rng.IntN(len(few))]
@@ -51,13 +50,8 @@ func testPaths(t *testing.T, a *Accelerator, tuples []graph.Edge, weights []floa
 		err = validator.SetWeights(weights)
 	}
 	csr, failed := graph.NewWeightedCSR(tuples, weights, vertices)
-	if err := errors.Join(err, failed, a.Load(t.Context(), tuples, weights, vertices)); err != nil {
-		t.Fatal(err)
-	}
-	plain, err := graph.NewCSR(tuples, vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(err, failed, a.Load(t.Context(), tuples, weights, vertices)))
+	plain := must.Get(graph.NewCSR(tuples, vertices))
 	var good result
 	parent, distance, rules := make([]graph.Vertex, vertices), make([]float32, vertices), map[validate.Rule]int{}
 	for i := range 1 + *flagMutations {
@@ -109,9 +103,7 @@ func TestListThatDoesNotFit(t *testing.T) {
 		{"kernel 2", 15 * vertices, func(t *testing.T, a *Accelerator) { testValidate(t, a, "kron:18", false) }},
 		{"kernel 3", 19*vertices + weightBytes*n, func(t *testing.T, a *Accelerator) {
 			weights := make([]float32, n)
-			if err := graph.Weights(t.Context(), source, 2, 3, weights, 0, 0); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(graph.Weights(t.Context(), source, 2, 3, weights, 0, 0))
 			testPaths(t, a, tuples, weights, vertices, rand.New(rand.NewPCG(4, 5)))
 		}},
 	} {
@@ -239,9 +231,7 @@ func TestWrongPaths(t *testing.T) {
 		"the same, the other way round": {[]graph.Edge{edge(0, 1), edge(0, 2), edge(2, 1)}, []float32{1, 0.5, 0.5},
 			[]graph.Vertex{0, 0, 1}, []float32{0, 1, 0.5}, validate.RulePathTuple, []graph.Vertex{2, 1}},
 	} {
-		if err := a.Load(t.Context(), c.tuples, c.weights, 3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(a.Load(t.Context(), c.tuples, c.weights, 3))
 		_, violation := verdict(a.Validate(t.Context(), 0, plugins.Output{Parent: c.parent, Distance: c.distance}))
 		if violation.Rule != c.rule || !slices.Equal(violation.Vertices, c.named) {
 			t.Errorf("%s: %+v", name, violation)
@@ -255,16 +245,12 @@ func TestPathsNeedWeights(t *testing.T) {
 	if err := a.Load(t.Context(), tuples, []float32{1, 1}, 2); !errors.Is(err, plugins.ErrTuples) {
 		t.Errorf("two weights of one tuple: %v", err)
 	}
-	if err := a.Load(t.Context(), tuples, nil, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(a.Load(t.Context(), tuples, nil, 2))
 	out := plugins.Output{Parent: parent, Distance: distance}
 	if _, err := a.Validate(t.Context(), 0, out); !errors.Is(err, plugins.ErrNotConstructed) {
 		t.Errorf("without weights: %v", err)
 	}
-	if err := a.Load(t.Context(), tuples, []float32{1}, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(a.Load(t.Context(), tuples, []float32{1}, 2))
 	short := plugins.Output{Parent: parent, Distance: distance[:1]}
 	if _, err := a.Validate(t.Context(), 0, short); err == nil || errors.As(err, new(*validate.Violation)) {
 		t.Errorf("one distance: %v", err)

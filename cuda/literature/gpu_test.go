@@ -18,6 +18,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -79,10 +80,7 @@ func TestConformance(t *testing.T) {
 func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 	t.Helper()
 	_, tuples := enginetest.Generated(t, spec)
-	vertices, err := plugins.VerticesOf(tuples, graph.VertexBits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	vertices := must.Get(plugins.VerticesOf(tuples, graph.VertexBits))
 	return tuples, vertices
 }
 
@@ -90,10 +88,7 @@ func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string, queueShare uint64) (
 	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)) {
 	t.Helper()
-	built, err := construct(t.Context(), plugins.Input{Tuples: tuples}, resolve(t, set), queueShare)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := must.Get(construct(t.Context(), plugins.Input{Tuples: tuples}, resolve(t, set), queueShare))
 	t.Cleanup(func() {
 		if err := built.Free(); err != nil {
 			t.Error(err)
@@ -147,16 +142,11 @@ func product(t *testing.T, kernel string) []map[string]string {
 func compareWithOracle(t *testing.T, spec string, sets []map[string]string) {
 	t.Helper()
 	tuples, vertices := generate(t, spec)
-	truth, err := enginetest.NewTruth(tuples, vertices)
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(enginetest.NewTruth(tuples, vertices))
 	end, _ := tuples[len(tuples)-1].Ends()
 	want := map[graph.Vertex][]int64{} // frontiers
 	for _, root := range []graph.Vertex{0, end, graph.Vertex(vertices / 2)} {
-		if want[root], err = truth.Levels(root); err != nil {
-			t.Fatal(err)
-		}
+		want[root] = must.Get(truth.Levels(root))
 	}
 	for _, set := range sets {
 		t.Run(spec+"-"+strings.ReplaceAll(fmt.Sprint(set), " ", ","), func(t *testing.T) {
@@ -204,10 +194,7 @@ func TestTimesOfScanAndExpansion(t *testing.T) {
 	search := buildSearch(t, tuples, map[string]string{"kernel": "bisson"}, 1)
 	root, _ := tuples[0].Ends()
 	for range 2 {
-		got, err := search(t.Context(), root, make([]graph.Vertex, vertices))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(search(t.Context(), root, make([]graph.Vertex, vertices)))
 		for i, l := range got.Levels {
 			if len(l.Phases) != 2 || l.Phases[0].Name != "scan" || l.Phases[1].Name != "expand" ||
 				min(l.Phases[0].Elapsed, l.Phases[1].Elapsed) <= 0 {
@@ -227,10 +214,7 @@ func TestCountersAddUp(t *testing.T) {
 		for _, share := range []uint64{1, 1 << 40} {
 			search := buildSearch(t, tuples, map[string]string{"kernel": "merrill", "order": order, "counters": "on"},
 				share)
-			got, err := search(t.Context(), root, parent)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(search(t.Context(), root, parent))
 			looked := int64(1) // the root
 			for i, l := range got.Levels {
 				edges, _ := l.Edges.Get()
@@ -264,10 +248,7 @@ func TestCountersAddUp(t *testing.T) {
 func TestFullQueuesAreNoError(t *testing.T) {
 	needGPU(t)
 	tuples, vertices := generate(t, "kron:14")
-	v, err := validate.New(tuples, vertices, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(validate.New(tuples, vertices, 0))
 	parent := make([]graph.Vertex, vertices)
 	root, _ := tuples[0].Ends()
 	sets := []map[string]string{{"kernel": "kolganov", "claim": "off", "direction": "topdown"},
@@ -278,10 +259,7 @@ func TestFullQueuesAreNoError(t *testing.T) {
 	for _, set := range sets {
 		for _, share := range []uint64{1, 50, 1 << 40} {
 			search := buildSearch(t, tuples, set, share)
-			got, err := search(t.Context(), root, parent)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(search(t.Context(), root, parent))
 			tree, err := v.Validate(t.Context(), root, parent)
 			if err != nil || len(got.Levels) != tree.Depth+1 {
 				t.Errorf("%v, 1/%d of the room: %d levels for depth %d: %v", set, share, len(got.Levels), tree.Depth, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -58,15 +59,9 @@ func TestWidthOfLevels(t *testing.T) {
 // top-down again, as in the thesis, table 3.1.
 func TestSwitchOverTheOraclesLevels(t *testing.T) {
 	source, tuples := enginetest.Generated(t, "kron:14")
-	rows, err := graph.NewCSR(tuples, source.Vertices())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(graph.NewCSR(tuples, source.Vertices()))
 	root, _ := tuples[0].Ends()
-	_, levels, err := rows.Search(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, levels := must.Get2(rows.Search(root))
 	var vertices, edges []int64
 	unexplored := int64(len(rows.Targets))
 	for v, l := range levels {
@@ -124,9 +119,6 @@ func TestGatherAndCull(t *testing.T) {
 
 func resolve(t *testing.T, chosen map[string]string) plugins.Settings {
 	t.Helper()
-	set, err := plugins.Resolve(options(), chosen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(plugins.Resolve(options(), chosen))
 	return set
 }
