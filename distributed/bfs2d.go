@@ -39,17 +39,20 @@ import "github.com/tepsbench/teps/graph"
 //   - unsent holds the own vertices visited since the grid row last received this rank's visited vertices.
 type search2D struct{ *Rank }
 
-// share also sends the frontier in grids of one column, where all ranks take part in both.
+// share also sends the frontier in grids of one column, where all ranks take part in both, and to transposed ranks.
 func (s *search2D) share(sums []int64, p *graph.SwitchState, l *Level) {
-	if s.grid.C == 1 {
+	switch {
+	case s.grid.C == 1:
 		s.expandFrontierAndAddUp(sums, p, &l.Phases[Expand])
-	} else {
+	case s.transposed:
+		s.exchangeWithTransposed(sums, p.Frontier == 0, &l.Phases[Expand])
+	default:
 		s.reduce(sums, nil, &l.Phases[Reduce])
 	}
 }
 
 func (s *search2D) expand(l *Level) {
-	if s.grid.C > 1 {
+	if s.grid.C > 1 && !s.transposed {
 		s.sendToAll(s.inColumn, &s.frontier, nil, &l.Phases[Expand])
 	}
 }

@@ -132,6 +132,9 @@ func (b *builder) measure() error {
 	b.i, b.j = b.grid.Place(b.world.Rank())
 	b.column = b.world.Split(b.j, b.i)
 	b.row = b.world.Split(b.i, b.j)
+	if b.Prefix && b.grid.C > 1 && b.grid.R == b.grid.C && !b.in.ShortestPaths {
+		b.transposed, b.Why = true, b.Why+"; frontiers are exchanged with the transposed rank"
+	}
 	p := &b.Partition
 	if p.Labels > maxUint32 && b.in.ShortestPaths {
 		return fmt.Errorf("kernel 3 takes labels below %d, and there are %d: relabel the vertices: %w", int64(maxUint32),
@@ -166,7 +169,8 @@ func (b *builder) route() error {
 	places := make([]place, ranks)
 	for q := range places {
 		i, j := b.grid.Place(q)
-		places[q] = place{uint32(i), uint32(b.grid.Rank(0, j)), uint32(j) * perBlock, uint64(i) << b.slotBits}
+		block, column := b.columnsOf(q)
+		places[q] = place{uint32(i), uint32(b.grid.Rank(0, column)), uint32(j) * perBlock, uint64(block) << b.slotBits}
 	}
 	// Two passes: the workers count their entries for each rank and bucket, and then know where to write them.
 	next := make([][]int, b.team.Size()) // [worker][rank*buckets+bucket]
@@ -278,9 +282,9 @@ func (b *builder) order() error {
 		b.vertices = len(sorted)
 		b.each(len(sorted), func(v int) { b.slot[v], b.degree[v] = slots[sorted[v]], degree[sorted[v]] })
 	}
-	for i, slots := range comm.Allgather(b.column, b.slot) {
+	for block, slots := range b.fromColumnOwners(b.column, b.slot) {
 		if err == nil {
-			b.setLabels(b.label.Part(i*b.width, (i+1)*b.width), b.grid.Rank(i, b.j), slots)
+			b.setLabels(b.label.Part(block*b.width, (block+1)*b.width), b.columnOwner(block, b.j), slots)
 		}
 	}
 	return err
@@ -349,10 +353,23 @@ func (b *builder) makeColumns() error {
 	return nil
 }
 
+// fromColumnOwners sends a message to the ranks that store the columns of this rank's vertices, and returns those of
+// the owners of its columns. column is a group of the grid column, in which a transposed rank sends for this one.
+func (b *builder) fromColumnOwners(column comm.Group, message []uint32) [][]uint32 {
+	if b.transposed {
+		partner := b.grid.Rank(b.j, b.i)
+		send, received := make([][]uint32, b.world.Size()), make([][]uint32, b.world.Size())
+		send[partner] = message
+		b.world.Alltoallv(send, received, nil, nil)
+		message = received[partner]
+	}
+	return comm.Allgather(column, message)
+}
+
 // listIndexes returns the list index of every column place, if all ranks number their vertices like this one.
 func (b *builder) listIndexes(number []uint32) []uint32 {
 	index := make([]uint32, b.columns)
-	for block, numbers := range comm.Allgather(b.column, number) {
+	for block, numbers := range b.fromColumnOwners(b.column, number) {
 		b.each(b.width, func(place int) { index[block*b.width+place] = b.listOf(block, numbers[place]) })
 	}
 	return index

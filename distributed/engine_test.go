@@ -85,7 +85,8 @@ func oneDirection() (sets []map[string]string) {
 		for _, text := range []string{
 			"ranks=1", "ranks=3:threads=2", "ranks=4:owner=modulo:messages=bitmaps", "ranks=6:partition=2d",
 			"ranks=5:partition=2d:rows=1", "ranks=3:partition=1d-source:threads=2",
-			"ranks=4:partition=1d-source:messages=lists",
+			"ranks=4:partition=1d-source:messages=lists", "ranks=9:partition=2d:rows=3:fold=prefix",
+			"ranks=16:partition=2d:rows=4:fold=prefix:threads=2:messages=lists",
 		} {
 			sets = append(sets, optionsOf(text+":direction="+direction))
 		}
@@ -138,7 +139,7 @@ func TestLabelsOnBothSidesOfTheBorder(t *testing.T) {
 	for _, text := range []string{
 		"ranks=4", "ranks=3:owner=modulo:messages=lists", "ranks=6:partition=2d:threads=2:owner=modulo",
 		"ranks=6:partition=2d:rows=2:fold=prefix:owner=modulo:direction=topdown", "ranks=5:partition=1d-source",
-		"ranks=4:partition=2d:direction=bottomup",
+		"ranks=4:partition=2d:rows=2:fold=prefix:direction=bottomup",
 	} {
 		e := open(t, tuples, optionsOf(text))
 		u, v := tuples[len(tuples)-1].Ends()

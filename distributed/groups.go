@@ -95,7 +95,7 @@ func (b *builder) firstHubs(number []uint32) []uint32 {
 		for k := 0; k < len(entries); k += b.entryWords {
 			row, column := entries[k], entries[k+1]
 			if list := index[column]; int(list) < own*b.grid.R {
-				rank := b.grid.Rank(int(list>>5)%b.grid.R, b.j)
+				rank := b.columnOwner(int(list>>5)%b.grid.R, b.j)
 				hub := uint32(b.hubAt(rank, int(list>>5)/b.grid.R)) | list&31
 				first[row] = min(first[row], hub)
 			}
@@ -116,7 +116,7 @@ func (b *builder) markGrouped() {
 		groups := b.groupsOf(block)
 		for h := range max(len(groups), 1) - 1 {
 			from, to := int(groups[h]), int(groups[h+1])
-			if _, j := b.grid.Place(h >> 5 % b.grid.Ranks()); j == b.j {
+			if _, column := b.columnsOf(h >> 5 % b.grid.Ranks()); column == b.j {
 				hubs.AddRange(b.grouped, block*b.width+from, block*b.width+to)
 			} else if block == b.j {
 				hubs.AddRange(b.remote, block*b.width+from, block*b.width+to)
@@ -128,14 +128,15 @@ func (b *builder) markGrouped() {
 	}
 }
 
-// takeHubs stores which hubs of a grid column are in the frontier. Word w of those in its row i is words[i*stride+w].
+// takeHubs stores which hubs of a grid column are in the frontier. Word w of those in its block is
+// words[block*stride+w].
 func (s *Rank) takeHubs(column int, words bitmap, stride int) {
 	if len(s.groups) == 0 {
 		return
 	}
-	for i := range s.grid.R {
-		for w, word := range words[i*stride:][:s.hubsPerRank()/32] {
-			s.hubs[s.hubAt(s.grid.Rank(i, column), w)>>5] = word
+	for block := range s.grid.R {
+		for w, word := range words[block*stride:][:s.hubsPerRank()/32] {
+			s.hubs[s.hubAt(s.columnOwner(block, column), w)>>5] = word
 		}
 	}
 }

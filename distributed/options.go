@@ -30,7 +30,7 @@ func options(defaultRanks int) []plugins.Option {
 		{Name: "fold", Kind: plugins.Choice, Default: "alltoall", Choices: []string{"alltoall", "prefix"},
 			Needs: "partition=2d",
 			Meaning: "discovered vertices are sent along grid rows to their owners: all to all, or from rank to rank, each " +
-				"adding its own, and back"},
+				"adding its own, and back; in square grids frontiers then go to the transposed rank"},
 		{Name: "owner", Kind: plugins.Choice, Default: "block", Choices: []string{"block", "modulo"},
 			Meaning: "labels are assigned to ranks in consecutive blocks or cyclically"},
 		{Name: "messages", Kind: plugins.Choice, Default: "adaptive", Choices: []string{"adaptive", "lists", "bitmaps"},

@@ -148,6 +148,8 @@ type Part struct {
 	rows      int // C*width
 	columns   int // R*width
 
+	transposed bool // grid column j stores the columns of the vertices owned by grid row j (prefix.go)
+
 	vertices int            // that the rank owns and that are not isolated
 	present  ranked         // their slots
 	number   []uint32       // [place] Local
@@ -195,6 +197,22 @@ func (p *Part) segment(list uint32, k int) int { return int(p.segments[int(list)
 type lists struct{ at, targets []uint32 }
 
 func (l *lists) of(k int) []uint32 { return l.targets[l.at[k]:l.at[k+1]] }
+
+// columnsOf returns the grid column that stores the columns of a rank's vertices, and their block there.
+func (p *Part) columnsOf(rank int) (block, column int) {
+	if block, column = p.grid.Place(rank); p.transposed {
+		return column, block
+	}
+	return block, column
+}
+
+// columnOwner is the inverse of columnsOf.
+func (p *Part) columnOwner(block, column int) int {
+	if p.transposed {
+		return p.grid.Rank(column, block)
+	}
+	return p.grid.Rank(block, column)
+}
 
 // listOf returns the index of a column's list. Lists are in the order of Locals, 32 of every block in turn. So hubs
 // come first, and a word of a bitmap stays a word.

@@ -84,7 +84,7 @@ func (b *builder) findPlaces() error {
 	}
 	// In separate groups, because both are needed after the second exchange.
 	rowPlaces := comm.Allgather(b.row.Split(0, b.j), b.present)
-	columnPlaces := comm.Allgather(b.column.Split(0, b.i), b.present)
+	columnPlaces := b.fromColumnOwners(b.column.Split(0, b.i), b.present)
 	b.count = make([]uint32, b.rows)
 	b.eachBucket(func(_, bucket int, entries []uint32) {
 		block, first := rowsOf(bucket)

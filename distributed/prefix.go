@@ -13,14 +13,19 @@ package distributed
 //
 // There the prefix goes from rank to rank. Here it takes log2 C steps (Hillis and Steele, "Data Parallel Algorithms",
 // CACM 1986): in the step of distance d a rank sends what it and the d-1 ranks before it have discovered to the rank
-// that comes d places later. There the grid is square, and a rank sends its part of the union to the transposed rank.
-// Here the frontier is expanded as with the other fold, in any grid.
+// that comes d places later.
+//
+// There the grid is square, and the columns of grid column j are the vertices owned by grid row j. So a rank has all of
+// the transposed rank's next frontier, and sends it in one message. Here the same is done in square grids, with the
+// counts; in other grids, and with kernel 3, the frontier is expanded as with the other fold.
 
 // prefix is the scratch of foldByPrefix.
 type prefix struct {
 	union  bitmap    // [row blocks] by all ranks inRow in this level; nil unless fold=prefix
 	before bitmap    // [row blocks] by the ranks before this one
 	passed [2]bitmap // [row blocks] messages of two steps; others may be reading the last one
+	across *peers    // all ranks, one of them the transposed one
+	packed []uint32  // a message of a block
 }
 
 // foldByPrefix is foldDiscovered and updateFrontier. In finder, block m holds the vertices of rank m of the grid row
@@ -63,6 +68,38 @@ func (s *Rank) foldByPrefix(m *Measure) {
 		corrected[w] |= word // its parent comes at the end
 	}
 	s.visited.includeSet(&set{bits: s.union})
+}
+
+// exchangeWithTransposed sends the frontier of the grid row to the transposed rank, as the lengths of the messages of
+// its blocks and these messages, and adds up sums over all ranks. Only its owner knows the row of the root, and sends
+// it to the grid row first.
+func (s *search2D) exchangeWithTransposed(sums []int64, root bool, m *Measure) {
+	if root {
+		for k, message := range s.sendToAll(s.inRow, &set{bits: s.words(s.union, s.self)}, nil, m) {
+			if k != s.self {
+				s.words(s.union, k).replace(s.form.decode(message, s.width/32))
+			}
+		}
+	}
+	blocks, partner := s.grid.C, s.grid.Rank(s.j, s.i)
+	_, send := s.across.nextOutbox()
+	room := &s.across.outboxes[s.across.exchanges&1].list
+	message := append((*room)[:0], make([]uint32, blocks)...)
+	for k := range blocks {
+		part := s.messageOf(&set{bits: s.words(s.union, k)}, &s.packed)
+		message[k] = uint32(len(part))
+		message = append(message, part...)
+	}
+	if *room = message; len(message) > blocks {
+		send[partner] = message
+	}
+	clear(s.inColumn.received)
+	if message := s.exchange(s.across, send, sums, nil, m)[partner]; len(message) > 0 {
+		rest := message[blocks:]
+		for k, words := range message[:blocks] {
+			s.inColumn.received[k], rest = rest[:words], rest[words:]
+		}
+	}
 }
 
 // sendPredecessors sends the parents of the vertices assigned to this rank to their owners, in one message each: the

@@ -104,6 +104,7 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	rows := s.inRow.Size() * words
 	if b.Prefix && s.inRow.Size() > 1 {
 		s.union, s.before, s.passed = allocate(rows), allocate(rows), [2]bitmap{allocate(rows), allocate(rows)}
+		s.across = newPeers(world)
 	}
 	s.visited, s.corrected, s.finder = allocate(rows), allocate(rows), allocate(rows)
 	s.discovered.bits, s.folded.bits = allocate(rows), allocate(rows)
@@ -181,7 +182,7 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 	now := time.Now()
 	s.watch = stopwatch{now, now}
 	s.record = Record{Levels: s.record.Levels[:0]}
-	for _, b := range []*bitmap{&s.visited, &s.corrected, &s.finder, &s.unsent} {
+	for _, b := range []*bitmap{&s.visited, &s.corrected, &s.finder, &s.unsent, &s.union} {
 		s.clear(b)
 	}
 	for _, set := range []*set{&s.discovered, &s.folded, &s.frontier, &s.sent} {
@@ -193,6 +194,9 @@ func (s *Rank) begin(root graph.Vertex) graph.SwitchState {
 		s.words(s.visited, s.self).add(v)
 		if s.unsent != nil {
 			s.unsent.add(v)
+		}
+		if s.union != nil {
+			s.words(s.union, s.self).add(v)
 		}
 	}
 	s.watch.lap(&s.record.Phases[Clear])

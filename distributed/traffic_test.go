@@ -45,6 +45,7 @@ func TestTrafficIsThatOfTheGoldenFile(t *testing.T) {
 			"ranks=6:partition=2d:messages=bitmaps", "ranks=64:partition=2d", "ranks=5:partition=2d:rows=1",
 			"ranks=6:partition=2d:rows=2:fold=prefix", "ranks=6:partition=2d:direction=topdown",
 			"ranks=6:partition=2d:direction=topdown:fold=prefix", "ranks=6:partition=2d:direction=bottomup",
+			"ranks=16:partition=2d:rows=4", "ranks=16:partition=2d:rows=4:fold=prefix",
 			"ranks=6:direction=topdown", "ranks=6:direction=bottomup", "ranks=3:partition=1d-source:direction=topdown",
 			"ranks=3:partition=1d-source:direction=bottomup:owner=modulo", "ranks=4:owner=modulo",
 		}},
