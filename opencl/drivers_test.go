@@ -32,7 +32,9 @@ func TestSmallGraphs(t *testing.T) {
 	needsDriver(t)
 	v := tuning{group: 8, perUnit: 1, alone: 8, queue: 8, piece: 2, oneGroup: 4, reads: 2, scan: 4, sortGroup: 8,
 		sortUnit: 1, batch: 4, compiler: "-DCHECKED"}
-	for _, c := range [][2]string{{"kron:6", "auto"}, {"kron:6", "topdown"}, {"grid2d:4", "bottomup"}} {
+	for _, c := range [][2]string{
+		{"kron:6", "auto"}, {"kron:6", "topdown"}, {"grid2d:4", "topdown"}, {"grid2d:4", "bottomup"},
+	} {
 		if err := searchSome(t, v, c[0], c[1]); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
@@ -84,12 +86,10 @@ func TestDrivers(t *testing.T) {
 				t.Skipf("%v; install Debian's package oclgrind or mesa-opencl-icd", err)
 			}
 			folder := t.TempDir()
-			log := filepath.Join(folder, "log")
 			out, err := withDriver(t, driver.tests, file, "RUSTICL_ENABLE=llvmpipe", "OCLGRIND_DATA_RACES=1",
-				"OCLGRIND_UNIFORM_WRITES=1", "OCLGRIND_LOG="+log, "POCL_CACHE_DIR="+folder)
-			found, _ := os.ReadFile(log)
-			if err != nil || len(found) > 0 {
-				t.Errorf("%v\n%s%s", err, out, found)
+				"OCLGRIND_UNIFORM_WRITES=1", "POCL_CACHE_DIR="+folder)
+			if err != nil || strings.Contains(out, "\tKernel: ") { // what oclgrind finds; a log has the last context's
+				t.Errorf("%v\n%s", err, out)
 			}
 			t.Logf("%s", out)
 			if name == "pocl" {

@@ -204,8 +204,8 @@ INLINED void follow(uint k, uint end, uint stride, uint v, IN target, IN wordHub
 static inline uint lanesOf(uint edges, uint pieces, uint items, uint limit) {
   uint average = pieces != 0 ? edges / pieces : 0;
   uint shift = average >= 24 ? 5 : average >= 12 ? 4 : average >= 6 ? 3 : average >= 3 ? 2 : average == 2 ? 1 : 0;
-  for (; shift < limit && 1u << shift < average && pieces << (shift + 1) <= items; shift++) {}
-  for (; 1u << shift > items; shift--) {}
+  for (; shift < limit && 1u << shift < average && pieces <= items >> (shift + 1); shift++) {}
+  for (; 1u << shift > items || shift > clz(2 * pieces); shift--) {}
   return shift;
 }
 
@@ -315,7 +315,8 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
     else advance(slot, &g, state, mine);
     if (stop) mine[MODE] = OVER;
     for (int i = 0; i < WORDS; i++) s[i] = mine[i];
-    used = base = foundVertices = foundEdges = longLists = 0;
+    used = base = foundEdges = longLists = 0;
+    foundVertices = id == 0 && mine[MODE] == INITIAL && mine[ROOT] != NONE;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   uint mode = is = s[MODE], from = s[ROOT], at = (ALONE ? slot + 3 : slot) & 3;
@@ -333,7 +334,6 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
     atomic_or(&visited0[from >> 5], 1u << (from & 31));
     atomic_or(&corrected[from >> 5], 1u << (from & 31));
     by[from] = vertex[root];
-    foundVertices = mode == INITIAL;
   }
   uint levels = few && group == 0 ? ONE_GROUP_LEVELS : 0, next = s[NEXT];
   uint pieces = s[PIECES], edges = s[EDGES], newLong = 0;
@@ -384,8 +384,9 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
   if (few || ALONE) mode = DONE; // nothing is left to do below
   if (few && id == 0) {
     for (int i = 0; i < WORDS; i++) state[at * RING + i] = s[i];
-    counts[FOUND] = counts[FOUND_EDGES] = 0;
+    counts[FOUND] = foundVertices, counts[FOUND_EDGES] = foundEdges;
     counts[FOUND_PIECES] = pieces, counts[FOUND_LONG] = newLong;
+    foundVertices = foundEdges = used = 0;
   }
 
   bool into1 = mode == TOP_DOWN && next == 1;
@@ -427,7 +428,6 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
   }
   if (q.vertices != 0) atomic_add(&foundVertices, q.vertices);
   if (q.edges != 0) atomic_add(&foundEdges, q.edges);
-  if (few && lid == 0) used = 0;
   flushQueue(0, &base, &q);
 
   uint chunks = chunkCount(&g), limit = mode == BOTTOM_UP ? chunks : 0;
@@ -512,7 +512,7 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
   if (id == 0 && last && !stop && (is != OVER || !TURNS)) {
     state[RESULT + IS_DONE] = ends;
     state[RESULT + SLOTS_USED] = s[SLOTS];
-    if (ends) parent[root / 2][root & 1] = root;
+    if (ends) ((__global long*)parent)[root] = root;
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (TURNS && lid == 0) atomic_inc(&state[RESULT + FINISHED]);
