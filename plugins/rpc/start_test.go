@@ -72,13 +72,10 @@ func TestProgramsThatFailTheHandshakeAreEnded(t *testing.T) {
 			if silent {
 				s.limits.start = 700 * time.Millisecond
 			}
-			start := time.Now()
 			must.Is(t, must.Err(s.Open(t.Context(), s.program(act))), ErrHandshake, words...)
 			if silent { // nobody waits for silence twice
+				s.limits.start = time.Hour
 				must.Is(t, must.Err(s.Open(t.Context(), s.program(act))), ErrHandshake, words...)
-				if took := time.Since(start); took > 2*s.limits.start {
-					t.Errorf("two starts took %v", took)
-				}
 				s.limits.start = usual
 				other := s.program("serial")
 				other.Args = []string{"other"}
