@@ -120,6 +120,7 @@ func handlers(self *Self) []Handler {
 			if err != nil {
 				return nil, err
 			}
+			engines, parents = nil, nil // those of the last job have ended
 			for k, place := range places {
 				client, err := host.Open(ctx, rpc.Program{Path: os.Args[0], Args: []string{"engine"}, Start: place.Start})
 				if err != nil {
