@@ -90,7 +90,11 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 		packer: packer{team: b.team, members: make([]int, b.team.Size())}, scan: scan{blocks: make([]block, 0, p.grid.R)},
 	}
 	words := p.width / 32
-	allocate := func(n int) bitmap { return b.allocate("bitmap", n) }
+	allocate := func(n int) bitmap { // with all pages present, so that the first searches have no page faults
+		words := bitmap(b.allocate("state", n))
+		b.team.Do(len(words), clearWords, words)
+		return words
+	}
 	s.hubs = allocate(max(len(p.groupsOf(0)), 1) / 32)
 	if b.OneD {
 		s.steps, s.self, s.firstRow = &search1D{s}, world.Rank(), world.Rank()*p.width
@@ -109,7 +113,7 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 	s.visited, s.corrected, s.finder = allocate(rows), allocate(rows), allocate(rows)
 	s.discovered.bits, s.folded.bits = allocate(rows), allocate(rows)
 	s.frontier.bits, s.sent.bits, s.expanded = allocate(words), allocate(words), allocate(p.grid.R*words)
-	s.parent = b.allocate("parents", 32*rows)
+	s.parent = allocate(32 * rows)
 	corrections := make([]*parents.Corrections, len(s.workers))
 	for k := range s.workers {
 		s.workers[k].corrections = parents.NewCorrections(m, int(p.Partition.Share), p.vertices, p.Partition.Labels)
