@@ -203,7 +203,10 @@ func TestTopDownStepsLookAtEveryEntry(t *testing.T) {
 		{"path:2000", 2 * 1999},
 	} {
 		tuples, vertices := source(t, g.spec)
-		for _, set := range []map[string]string{{"direction": "topdown"}, {"direction": "topdown", "sequential": "0"}} {
+		for _, set := range []map[string]string{
+			{"direction": "topdown"}, {"direction": "topdown", "sequential": "0"},
+			{"direction": "topdown", "adjacency": "packed"},
+		} {
 			e := open(t, tuples, set)
 			found := must.Get(e.Search(context.Background(), 0, plugins.Output{Parent: make([]graph.Vertex, vertices)}))
 			sum, times := int64(0), int64(0)

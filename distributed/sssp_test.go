@@ -49,6 +49,7 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 	for v := graph.Vertex(560); v < 1160; v++ {
 		tailed = append(tailed, graph.MakeEdge(530+v%2*29, v))
 	}
+	pulled := false
 	for input, tuples := range [][]graph.Edge{kronecker(t, 9, 16), tailed, kronecker(t, 9, 1)} {
 		vertices := []int64{512, 1160, 512}[input]
 		for g, forms := range slices.Collect(slices.Chunk(combinations(), 3)) {
@@ -61,18 +62,16 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 				weights[i] = laws[(g/3+3*input)%len(laws)]()
 			}
 			oracle := must.Get(graph.NewWeightedCSR(tuples, weights, vertices))
-			host, err := validate.New(tuples, vertices, 1)
-			if err == nil {
-				err = host.SetWeights(weights)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			host := must.Get(validate.New(tuples, vertices, 1))
+			must.Do(host.SetWeights(weights))
 			e := openPaths(t, tuples, weights, set)
 			parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
 			for _, root := range []graph.Vertex{0, graph.Vertex(r.Int64N(vertices)), graph.Vertex(vertices - 1)} {
 				host.OverwritePaths(parent, distance)
-				must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
+				found := must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
+				for _, l := range found.Levels {
+					pulled = pulled || l.Direction == graph.BottomUp
+				}
 				_, want, _ := oracle.ShortestPaths(root)
 				if diff := cmp.Diff(bitsOf(want), bitsOf(distance)); diff != "" {
 					t.Fatalf("input %d, %v, root %d: distances (-want +got):\n%.400s", input, set, root, diff)
@@ -83,6 +82,9 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 			}
 			e.Close()
 		}
+	}
+	if !pulled {
+		t.Error("no level is recorded as bottom-up")
 	}
 }
 

@@ -159,3 +159,26 @@ func TestInputServesSeveralRuns(t *testing.T) {
 		t.Errorf("close: error %v, %d blocks of memory were not released", err, host.lent)
 	}
 }
+
+// only is the exchange of a single part.
+type only struct{}
+
+func (only) Rank() int                           { return 0 }
+func (only) Size() int                           { return 1 }
+func (only) All(send [][]byte) ([][]byte, error) { return send, nil }
+func (only) Sum([]int64) error                   { return nil }
+func (only) Min([]int64) error                   { return nil }
+
+func TestAPartIsASliceOfTheTuples(t *testing.T) {
+	host, plan := hostOf(map[string]plugins.Engine{"a": &serial{}}), planOf(8, "a")
+	id := plan.GraphIDs()[0]
+	whole, part := newLocal(host, plan, id, plan.Recipe(8)), must.Get(NewPart(host, plan, id, only{}))
+	var made []Made
+	for _, data := range []Data{whole, part} {
+		made = append(made, must.Get(data.Make(t.Context(), &record.GraphRecord{Vertices: 1 << 8}, Silent{})))
+		must.Do(data.Close())
+	}
+	must.Equal(t, made[1], made[0])
+	plan.Regenerate = true
+	must.Fail(t, must.Err(NewPart(host, plan, id, only{})), "leave out --regenerate")
+}

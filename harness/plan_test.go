@@ -121,8 +121,11 @@ func TestCheckMemoryRejectsLargestGraph(t *testing.T) {
 }
 
 func TestPrepareRejectsWrongMeters(t *testing.T) {
-	host := metering(&serial{})
 	plan := energyPlan(time.Second)
+	host := metering(&serial{}, counter("wall", power.Wall, 50))
+	notes := must.Get(CheckMeters(t.Context(), host, plan))
+	must.Equal(t, notes, []string{"an energy loop of 1.000 s is short; GreenGraph500 requires 1 min, and the slowest " +
+		"meter is updated every 10.00 ms"})
 	host.meters = func([]string) (power.Meters, []power.Absence, error) {
 		return nil, nil, record.Usage(`unknown source "coal"`)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/record"
 )
 
 var golden24 = flag.Bool("golden24", false, "check the golden roots of scale 24 too (half a minute, 3 GB of memory)")
@@ -127,4 +128,18 @@ func TestRootsOfAlmostEmptyGraphs(t *testing.T) {
 			t.Errorf("%s: roots %v, %d rejected", name, roots, rejected)
 		}
 	}
+}
+
+// One label that has no vertex, or whose vertex has no neighbor, is enough to refuse all.
+func TestGivenRootsAreVerticesWithNeighbors(t *testing.T) {
+	in := &Input{id: record.GraphID{Source: "g"}, graph: record.GraphRecord{Vertices: 4}}
+	joined := func(all []graph.Vertex) (has []bool, err error) {
+		for _, v := range all {
+			has = append(has, v != 3)
+		}
+		return has, nil
+	}
+	must.Equal(t, must.Get(in.given([]uint64{2, 0}, joined)), []graph.Vertex{2, 0})
+	must.Is(t, must.Err(in.given([]uint64{0, 4}, joined)), record.ErrUsage, "1 of 2 roots are not vertices of g: 4")
+	must.Is(t, must.Err(in.given([]uint64{3}, joined)), record.ErrUsage, "1 of 1 roots have no neighbor in g: 3")
 }
