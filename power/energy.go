@@ -25,7 +25,8 @@ const maxPeriod = 10 * time.Second
 //
 // For power, it is the integral by the trapezoid rule, interpolated at both moments. The bound assumes that power stays
 // in the range of the two readings before and the two after, and allows for readings that are means over the last
-// period of the meter. A load that rises and falls between two readings violates it.
+// period of the meter. A load that rises and falls between two readings violates it. Two readings do not cover the time
+// between them if that is longer than a tenth of the interval and ten times the median: the meter was silent.
 //
 // It returns an error if there are no readings, if the counter did not move, or if the readings cover less than nine
 // tenths of the interval.
@@ -170,11 +171,17 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 		return a, 0
 	}
 	period := cmp.Or(s.Info.Period, min(s.Period, maxPeriod)) // between two updates
-	for i := 0; i+1 < len(s.Readings); i++ {
+	between := make([]time.Duration, len(moments)-1)
+	for i := range between {
+		between[i] = moments[i+1].Sub(moments[i])
+	}
+	silent := max(to.Sub(from)/10, 10*slices.Sorted(slices.Values(between))[len(between)/2])
+	for i := range between {
 		left, right := overlap(begin, end, moments[i], moments[i+1])
-		if !right.After(left) {
+		if !right.After(left) || between[i] > silent {
 			continue
 		}
+		covered += right.Sub(left)
 		seconds := right.Sub(left).Seconds()
 		before, after := s.Readings[i], s.Readings[i+1]
 		mean := (interpolate(before, after, left) + interpolate(before, after, right)) / 2
@@ -189,7 +196,7 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 		low, high, window := s.around(first-1, last+1)
 		a.Uncertainty += (period*3/2 + window).Seconds() * (high - low)
 	}
-	return a, end.Sub(begin)
+	return a, covered
 }
 
 func interpolate(a, b Reading, t time.Time) float64 {
