@@ -35,20 +35,27 @@ type device struct {
 
 	recipe    graph.Kronecker // whose constants are on the device
 	constants uint64
+	lent      uint64 // tuples for an engine
 
-	again                               bool // Validate makes the tuples of the recipe again, part by part
-	part                                uint64
-	tuples, labels, vertices            int64  // of Load; no vertices: not loaded
-	stored                              int64  // the first tuples, whose pairs are on the device
-	others                              uint64 // pairs of the others, in pinned memory of the host
-	pairs, parent, jump, words, tupleOf uint64
-	weighted                            bool   // for kernel 3, too
-	weights, distance                   uint64 // of kernel 3
-	findings                            uint64
-	lent                                uint64 // tuples for an engine
-
-	parents, distances array
+	tupleList
+	labels, vertices   int64 // of Load; no vertices: not loaded
+	parents, distances array // results
+	resultArrays
 }
+
+// tupleList is the list of Load.
+type tupleList struct {
+	again         bool   // Validate makes the tuples of the recipe again, part by part
+	part          uint64 // of them
+	tuples        int64
+	stored        int64  // the first tuples, whose pairs are on the device
+	pairs, others uint64 // and pairs of the others, in pinned memory of the host
+	weighted      bool   // for kernel 3, too
+	weights       uint64
+}
+
+// resultArrays are what the device derives from a result.
+type resultArrays struct{ parent, jump, words, tupleOf, distance, findings uint64 }
 
 // do calls f with the device, which it opens first. It makes no call after the device has failed.
 func (d *device) do(f func() error) error {

@@ -29,29 +29,39 @@ type Part struct {
 	rank, size int
 	vertices   int64 // of the graph
 	labels     int   // vertices of this part
-	first      int64 // position of the slice in the list
-	tuples     int64 // of all parts
 	scanners   []scanner
 	failed     error
 
-	pairs  []pair   // the slice, as numbers
-	keys   []uint8  // of each tuple
+	tupleSlice
 	joined []uint64 // bitmap of the slots that a tuple of any part joins to another vertex
 	ghostSubscriptions
-	weights []float32 // of the slice; nil: none
 
-	words    []uint16  // of each number
-	wide     []int32   // of each number: its level, if the tree is too deep for words
-	deep     bool      // it is
-	distance []float32 // of each number, in kernel 3
-	levels   []int32   // of each slot
-	pending  []uint64  // bitmap of the slots whose tree edge was not among the tuples so far
+	numberMarks
+	levels  []int32  // of each slot
+	pending []uint64 // bitmap of the slots whose tree edge was not among the tuples so far
 	parentSubscriptions
 	queue  []uint32 // slots with a level, in the order of levels
 	queued atomic.Int64
 	out    []byte // messages
 
 	grain, roundTuples, roundWords int64 // items for a thread; tuples, and words for all parts, between two exchanges
+}
+
+// tupleSlice is the slice of the tuples.
+type tupleSlice struct {
+	pairs   []pair    // as numbers
+	keys    []uint8   // of each tuple
+	weights []float32 // nil: none
+	first   int64     // position of the slice in the list
+	tuples  int64     // of all parts
+}
+
+// numberMarks are what a search gives each number.
+type numberMarks struct {
+	words    []uint16
+	wide     []int32   // levels, if the tree is too deep for words
+	deep     bool      // it is
+	distance []float32 // in kernel 3
 }
 
 // ghostSubscriptions are the vertices whose words parts send each other in every search.
