@@ -236,3 +236,13 @@ func TestCheckFiles(t *testing.T) {
 		t.Errorf("a file of 64 TiB: %v", err)
 	}
 }
+
+func TestRanksAreDividedEvenlyAmongHosts(t *testing.T) {
+	d := plugins.Description{Options: []plugins.Option{{Name: "ranks", Kind: plugins.Int, Default: "0"}}}
+	for _, c := range []struct{ ranks, hosts, want int }{{0, 1, 0}, {3, 1, 3}, {6, 2, 3}, {5, 2, -1}, {0, 2, -1}} {
+		got, err := ProcessesOf(d, map[string]string{"ranks": fmt.Sprint(c.ranks)}, c.hosts)
+		if wrong := errors.Is(err, plugins.ErrOption); wrong != (c.want < 0) || !wrong && got != c.want {
+			t.Errorf("%+v: got %d and %v", c, got, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ package mpi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/tepsbench/teps/distributed/comm"
 	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/internal/mpi"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -103,4 +105,9 @@ func TestWithoutMPITheEngineIsUnavailable(t *testing.T) {
 	if !errors.Is(err, plugins.ErrUnavailable) || !strings.Contains(err.Error(), "that teps run starts") {
 		t.Errorf("by itself: %v", err)
 	}
+}
+
+func TestARankThatStopsForAnotherIsCanceled(t *testing.T) {
+	must.Is(t, canceled(fmt.Errorf("rank 1: %w", distributed.ErrOtherRank)), context.Canceled, "rank 1")
+	must.Equal(t, errors.Is(canceled(errors.New("no memory")), context.Canceled), false)
 }
