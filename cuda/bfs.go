@@ -85,9 +85,9 @@ func (s *search) Report(graph.Vertex) (t plugins.Traversal) {
 	return t
 }
 
-// Parents copies the parents to the host.
-func (s *search) Parents(ctx context.Context, parent []graph.Vertex) (err error) {
-	return download(ctx, &s.stage, driver.Bytes(parent), s.parents)
+// CopyTo copies the parents to the host.
+func (s *search) CopyTo(ctx context.Context, out plugins.Output) (err error) {
+	return download(ctx, &s.stage, driver.Bytes(out.Parent), s.parents)
 }
 
 // download copies an array to the host, a large one through a stage, which it makes the first time.

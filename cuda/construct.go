@@ -142,25 +142,10 @@ func (b *builder) hostArray(what string, bytes int64) (at uint64) {
 	return at
 }
 
-// filled allocates an array of equal bytes.
-func (b *builder) filled(what string, bytes int64, with byte) uint64 {
-	at := b.Array(what, bytes)
-	b.Fill(at, with, max(bytes, driver.MinArray))
-	return at
-}
-
 func (b *builder) clearCounters() { b.Fill(b.counters, 0, 8*counters) }
 
 // counter returns counter i.
-func (b *builder) counter(i uint64) uint64 { return readOne[uint64](b, b.counters+8*i) }
-
-// readOne returns a number at an address on the device, 0 after an error.
-func readOne[T uint32 | uint64](b *builder, from uint64) T { return readAll[T](b, from, 1)[0] }
-
-// readAll returns n numbers from an address on the device on, zeros after an error.
-func readAll[T uint32 | uint64](b *builder, from uint64, n int64) []T {
-	return driver.Get(&b.Work, make([]T, n), from)
-}
+func (b *builder) counter(i uint64) uint64 { return driver.One[uint64](&b.Work, b.counters+8*i) }
 
 // publish makes the graph visible to the kernels.
 func (b *builder) publish() {
@@ -303,7 +288,7 @@ func (b *builder) generateParts(recipe graph.Kronecker, use func(at uint64, firs
 
 // countDegrees counts the tuples at every label.
 func (b *builder) countDegrees() {
-	b.degree = b.filled("degrees", 4*int64(b.graph.Labels), 0)
+	b.degree = b.Filled("degrees", 4*int64(b.graph.Labels), 0)
 	b.forTuples(func(pairs, n uint64) { b.Loop(countDegreesKernel(pairs, n, b.degree)) })
 	b.findMaxDegree()
 }
@@ -321,9 +306,9 @@ func (b *builder) numberVertices() {
 	g := &b.graph
 	vertices := int64(g.Vertices)
 	g.Label = b.Array("label of each vertex", 4*vertices)
-	g.Vertex = b.filled("vertex of each label", 4*int64(g.Labels), 0xff)
+	g.Vertex = b.Filled("vertex of each label", 4*int64(g.Labels), 0xff)
 	keys, buffer := b.numberByDegree(g.Label, g.Vertex)
-	smallest := b.filled("smallest neighbors", 4*vertices, 0xff)
+	smallest := b.Filled("smallest neighbors", 4*vertices, 0xff)
 	b.forTuples(func(pairs, n uint64) { b.Loop(smallestNeighborsKernel(pairs, n, g.Vertex, smallest)) })
 	g.Hubs = uint64(b.c.hubCount(vertices))
 	g.OwnHubs = g.Hubs
@@ -357,6 +342,6 @@ func (b *builder) numberByGroup(label, vertex, smallest uint64, keys, buffer *ui
 	b.Loop(groupBeginsKernel(*keys, g.Vertices, groups, begin))
 	ungrouped, leaves := begin+4*(1+g.Hubs), begin+4*(2+g.Hubs) // the group of hub h is 1+h, and its leaves are 2+hubs+h
 	g.GroupBegin, g.LeafBegin = begin+4, leaves
-	g.Ungrouped = uint64(readOne[uint32](b, ungrouped))
-	g.Searched = uint64(readOne[uint32](b, leaves))
+	g.Ungrouped = uint64(driver.One[uint32](&b.Work, ungrouped))
+	g.Searched = uint64(driver.One[uint32](&b.Work, leaves))
 }

@@ -149,15 +149,15 @@ func (b *builder) choosePacked(entries, maxRange int64) bool {
 
 // countEntries makes room for the offsets, and counts the entries of ranges of sources.
 func (b *builder) countEntries(l *lists) rangeEntries {
-	l.offset = b.filled("offsets", 8*(l.sources+1), 0)
+	l.offset = b.Filled("offsets", 8*(l.sources+1), 0)
 	r := rangeEntries{sources: l.sources, width: max((l.sources+l.maxRanges-1)/l.maxRanges, 1)}
 	ranges := (l.sources + r.width - 1) / r.width
 	if ranges == 0 {
 		return r
 	}
-	counts := b.filled("entries of ranges", 8*ranges, 0)
+	counts := b.Filled("entries of ranges", 8*ranges, 0)
 	l.count(uint64(r.width), uint64(ranges), counts)
-	r.entries = readAll[uint64](b, counts, ranges)
+	r.entries = driver.Get(&b.Work, make([]uint64, ranges), counts)
 	b.Release(&counts)
 	return r
 }
@@ -210,9 +210,9 @@ func (b *builder) derive() {
 // hubEntries returns the entries of the lists of own hubs.
 func (b *builder) hubEntries() (entries uint64) {
 	if !b.packed {
-		return readOne[uint64](b, b.graph.Offset+8*b.graph.OwnHubs)
+		return driver.One[uint64](&b.Work, b.graph.Offset+8*b.graph.OwnHubs)
 	}
-	for _, offset := range readAll[uint64](b, b.graph.Offset, int64(b.graph.OwnHubs)) {
+	for _, offset := range driver.Get(&b.Work, make([]uint64, b.graph.OwnHubs), b.graph.Offset) {
 		entries += offset & (1<<lengthBits - 1)
 	}
 	return entries
@@ -273,12 +273,12 @@ func (b *builder) align() {
 		total := g.AlignedBegin + uint64(8*count)
 		b.Loop(alignedRowsKernel(uint64(count), limit, g.AlignedRows, g.AlignedBegin))
 		b.PrefixSums(g.AlignedBegin, uint64(count), total)
-		if readOne[uint64](b, total) <= room || limit == 1 {
+		if driver.One[uint64](&b.Work, total) <= room || limit == 1 {
 			b.note("rows of aligned blocks", fmt.Sprintf("at most %d", limit))
 			break
 		}
 	}
-	ends := readAll[uint64](b, g.AlignedBegin, count+1)[1:]
+	ends := driver.Get(&b.Work, make([]uint64, count+1), g.AlignedBegin)[1:]
 	fit := sort.Search(int(count), func(i int) bool { return ends[i] > room })
 	if fit < int(count) {
 		b.note("aligned", fmt.Sprintf("%d %% of the vertices, as many as fit", 100*32*int64(fit)/int64(g.Searched)))

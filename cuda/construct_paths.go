@@ -70,7 +70,7 @@ func (p *pathBuilder) prepare() {
 			p.Fail("", fmt.Errorf("structures of kernel 3 have %v bytes in the kernels; build the program again with "+
 				"cuda/build.sh", sizes))
 		}
-		s.params.Search = p.filled("state of a search", int64(sizes[2]), 0)
+		s.params.Search = p.Filled("state of a search", int64(sizes[2]), 0)
 	}
 	if s.function, err = p.gpu.Lookup("shortest_paths"); err == nil {
 		s.threads, err = s.function.Attribute(cu.FnMaxThreadsPerBlock)
@@ -86,12 +86,6 @@ func (p *pathBuilder) prepare() {
 
 // sizeOf returns the size of a structure in bytes.
 func sizeOf[T any]() int64 { return int64(len(driver.Bytes(make([]T, 1)))) }
-
-func (p *pathBuilder) filled(what string, bytes int64, with byte) uint64 {
-	at := p.Array(what, bytes)
-	p.Fill(at, with, max(bytes, driver.MinArray))
-	return at
-}
 
 // steps returns the steps of kernel 1.
 func (p *pathBuilder) steps() []driver.Step {
@@ -129,7 +123,7 @@ func (p *pathBuilder) order() {
 	b, q := p.b, &p.search.params
 	labels := int64(b.graph.Labels)
 	q.Labels = b.graph.Labels
-	p.counts = p.filled("counters", 8*pathCounts, 0)
+	p.counts = p.Filled("counters", 8*pathCounts, 0)
 	marked := p.Array("degrees", 4*labels)
 	if p.Err == nil && labels > 0 {
 		p.Fail("copy degrees", cu.MemcpyDtoD(cu.DevicePtr(marked), cu.DevicePtr(b.degree), 4*labels))
@@ -145,7 +139,7 @@ func (p *pathBuilder) order() {
 	}
 	p.Sort(&keys, &buffer, labels, 32, 32+bits.Len64(b.maxDegree+degreeClasses+3))
 	q.Label = p.Array("label of each number", 4*int64(q.Numbered))
-	q.Vertex = p.filled("number of each label", 4*labels, 0xff)
+	q.Vertex = p.Filled("number of each label", 4*labels, 0xff)
 	p.Loop(numberVerticesKernel(keys, q.Numbered, q.Label, q.Vertex))
 	p.Release(&keys, &buffer, &marked)
 }
@@ -154,8 +148,8 @@ func (p *pathBuilder) order() {
 func (p *pathBuilder) lists() {
 	b, q := p.b, &p.search.params
 	vertices, n := int64(q.Vertices), uint64(b.n)
-	p.offset = p.filled("offsets", 8*(vertices+1), 0)
-	first, second := p.filled("relay weights", 8*vertices, 0xff), p.filled("relay weights", 4*vertices, 0x7f)
+	p.offset = p.Filled("offsets", 8*(vertices+1), 0)
+	first, second := p.Filled("relay weights", 8*vertices, 0xff), p.Filled("relay weights", 4*vertices, 0x7f)
 	q.Leaf = p.Array("leaves", 8*int64(q.Numbered-q.Vertices))
 	p.Loop(firstRelaysKernel(b.pairs, p.lent, n, q.Vertex, q.Vertices, q.Hubs, p.offset, first, q.Leaf))
 	p.Loop(secondRelaysKernel(b.pairs, p.lent, n, q.Vertex, q.Vertices, q.Hubs, first, second))
@@ -178,7 +172,7 @@ func (p *pathBuilder) lists() {
 		p.Fill(p.counts, 0, 8*pathCounts)
 		p.Loop(pathEntriesKernel(b.pairs, p.lent, n, q.Vertex, q.Vertices, q.Hubs, first, second,
 			uint64(from)<<32|uint64(to), arrays[0], arrays[2], p.counts))
-		written := driver.Get(&p.Work, make([]uint64, 1), p.counts)[0]
+		written := driver.One[uint64](&p.Work, p.counts)
 		p.SortPairs(&arrays[0], &arrays[1], &arrays[2], &arrays[3], int64(written), 0,
 			boundBits+bits.Len64(uint64(to-from-1)))
 		p.Loop(fillEntriesKernel(arrays[0], arrays[2], written, q.Entry+entryBytes*begin))
@@ -190,9 +184,7 @@ func (p *pathBuilder) lists() {
 }
 
 // at returns where the list of v begins, 0 after an error.
-func (p *pathBuilder) at(v int64) uint64 {
-	return driver.Get(&p.Work, make([]uint64, 1), p.offset+8*uint64(v))[0]
-}
+func (p *pathBuilder) at(v int64) uint64 { return driver.One[uint64](&p.Work, p.offset+8*uint64(v)) }
 
 // spanTo returns the end of the longest span of vertices, from one on, whose lists have at most capacity entries.
 func (p *pathBuilder) spanTo(from, capacity int64) int64 {
@@ -254,7 +246,7 @@ func (p *pathBuilder) core() {
 
 func (p *pathBuilder) makeCore() {
 	q := &p.search.params
-	root := driver.Get(&p.Work, make([]uint32, 1), q.Label)[0]
+	root := driver.One[uint32](&p.Work, q.Label)
 	p.Fail("core", cu.Synchronize()) // the search runs in another stream
 	if p.Err != nil {
 		return

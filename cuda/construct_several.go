@@ -151,7 +151,7 @@ func (r *rank) numberVertices() error {
 	each := (hubs + ranks*chunk - 1) / (ranks * chunk) * chunk
 	g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices)
 	if err := r.do("hubs", func() {
-		g.Vertex = r.filled("vertex of each label", exported(4*int64(ranks*g.Labels)), 0xff)
+		g.Vertex = r.Filled("vertex of each label", exported(4*int64(ranks*g.Labels)), 0xff)
 		r.publish()
 		r.Loop(numberHubsKernel(r.local, r.section()))
 	}); err != nil {
@@ -184,7 +184,7 @@ func (r *rank) numberVertices() error {
 		return err
 	}
 	return r.do("labels", func() {
-		g.Label = r.filled("label of each vertex", 4*32*int64(g.FrontierWords), 0xff)
+		g.Label = r.Filled("label of each vertex", 4*32*int64(g.FrontierWords), 0xff)
 		r.Loop(labelAllKernel(g.Label))
 	})
 }
@@ -192,17 +192,17 @@ func (r *rank) numberVertices() error {
 // numberOwn numbers own labels by descending degree.
 func (r *rank) numberOwn() {
 	g := &r.graph
-	r.degree = r.filled("degrees", 4*int64(g.Labels), 0)
+	r.degree = r.Filled("degrees", 4*int64(g.Labels), 0)
 	r.Loop(countEntriesKernel(r.edges, r.owned, g.Ranks, r.degree))
 	r.findMaxDegree()
 	g.Place = r.Array("place of each vertex", 4*int64(g.Vertices))
-	r.local = r.filled("local number of each label", 4*int64(g.Labels), 0xff)
+	r.local = r.Filled("local number of each label", 4*int64(g.Labels), 0xff)
 	r.keys, r.buffer = r.numberByDegree(g.Place, r.local)
 }
 
 // numberOwnByGroup numbers own labels by the first hub among their neighbors.
 func (r *rank) numberOwnByGroup() {
-	smallest := r.filled("smallest neighbors", 4*int64(r.graph.Vertices), 0xff)
+	smallest := r.Filled("smallest neighbors", 4*int64(r.graph.Vertices), 0xff)
 	r.Loop(smallestHubsKernel(r.edges, r.owned, r.local, smallest))
 	r.numberByGroup(r.graph.Place, r.local, smallest, &r.keys, &r.buffer)
 	r.Release(&r.keys, &r.buffer, &r.degree, &smallest)
@@ -254,7 +254,7 @@ func (r *rank) derive() error {
 		r.deriveArrays()
 		g.HubReached = r.Array("reached hubs", int64(g.Hubs/8))
 		r.Loop(ownTemplateKernel(g.OutputTemplate))
-		for _, n := range readAll[uint32](r.builder, g.HubEdges, int64(g.Hubs)) {
+		for _, n := range driver.Get(&r.Work, make([]uint32, g.Hubs), g.HubEdges) {
 			r.sums = append(r.sums, uint64(n))
 		}
 		r.sums = append(r.sums, g.Entries, g.Entries-r.hubEntries())
@@ -299,7 +299,7 @@ func (r *rank) exchangeEdges(columns uint64) error {
 	if err := r.do("count edges", func() {
 		r.clearCounters()
 		r.forTuples(func(pairs, n uint64) { r.Loop(countEdgesKernel(pairs, n, ranks, columns, r.counters)) })
-		own = readAll[uint64](r.builder, r.counters, int64(ranks))
+		own = driver.Get(&r.Work, make([]uint64, ranks), r.counters)
 	}); err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (s *rankSearch) repeat(ctx context.Context, roots []graph.Vertex, duration 
 			if over, err := s.link.over(ctx, start, duration); err != nil {
 				return err
 			} else if over {
-				return s.Parents(ctx, out.Parent)
+				return s.CopyTo(ctx, out)
 			}
 			if err := s.Traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
 				return err

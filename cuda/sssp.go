@@ -91,51 +91,23 @@ func (s *pathSearch) Report(graph.Vertex) (t plugins.Traversal) {
 	return t
 }
 
-// copyOut copies the result to the host.
-func (s *pathSearch) copyOut(ctx context.Context, parent []graph.Vertex, distance []float32) error {
-	err := errors.Join(s.Parents(ctx, parent), download(ctx, &s.stage, driver.Bytes(distance), s.params.Distance))
-	if err != nil {
-		return fmt.Errorf("copy parents and distances to the host: %w", err)
-	}
-	return nil
+// CopyTo copies parents and distances to the host.
+func (s *pathSearch) CopyTo(ctx context.Context, out plugins.Output) error {
+	return errors.Join(s.search.CopyTo(ctx, out),
+		download(ctx, &s.stage, driver.Bytes(out.Distance), s.params.Distance))
 }
 
-// setPaths completes b with a search for shortest paths, with the clock of driver.GPU.SetSearch.
+// setPaths completes b with a search for shortest paths.
 func setPaths(b *plugins.Built, s *pathSearch) {
-	timed := func(ctx context.Context, parent []graph.Vertex, distance []float32, search func() error) error {
-		return s.gpu.Do(func() error {
-			if err := s.Wake(); err != nil {
-				return err
-			}
-			if err := search(); err != nil {
-				return err
-			}
-			return s.copyOut(ctx, parent, distance)
-		})
-	}
 	b.ShortestPaths = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		t plugins.Traversal, err error) {
-		err = timed(ctx, parent, distance, func() error {
-			start := time.Now()
-			err := s.Traverse(ctx, root)
-			if elapsed := time.Since(start); err == nil {
-				t = s.Report(root)
-				t.Elapsed = elapsed
-			}
-			return err
-		})
-		return t, err
+		plugins.Traversal, error) {
+		return s.gpu.Search(ctx, s, root, plugins.Output{Parent: parent, Distance: distance})
 	}
 	repeat := b.Repeat // of kernel 2
-	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
-		searches int64, err error) {
+	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (int64, error) {
 		if out.Distance == nil {
 			return repeat(ctx, roots, duration, out)
 		}
-		err = timed(ctx, out.Parent, out.Distance, func() (err error) {
-			searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
-			return err
-		})
-		return searches, err
+		return s.gpu.Repeat(ctx, s, roots, duration, out)
 	}
 }

@@ -59,7 +59,7 @@ func (m *Allocator) Room() int64 { return m.Limit - m.Used }
 
 // OnDevice allocates an array on the device.
 func (m *Allocator) OnDevice(what string, bytes int64) (uint64, error) {
-	bytes = max(bytes, MinArray)
+	bytes = max(bytes, minArray)
 	if bytes > m.Room() {
 		return 0, fmt.Errorf("%s: %s needed on the device, %s of %s used: %w; %s",
 			what, units.Bytes(bytes), units.Bytes(m.Used), units.Bytes(m.Limit), plugins.ErrMemory, m.advice)
@@ -96,12 +96,12 @@ func (m *Allocator) Shrink(at uint64, bytes int64) error {
 	return errors.Join(cu.Synchronize(), unmapMemory(at+uint64(a.bytes), freed))
 }
 
-// MinArray is the size of the smallest array in bytes: empty arrays have an address, too.
-const MinArray = 256
+// minArray is the size of the smallest array in bytes: empty arrays have an address, too.
+const minArray = 256
 
 // OnHost allocates an array in pinned host memory, which kernels access over the bus.
 func (m *Allocator) OnHost(what string, bytes int64) (uint64, error) {
-	bytes = max(bytes, MinArray)
+	bytes = max(bytes, minArray)
 	p, err := AllocatePinned(bytes)
 	if err != nil {
 		return 0, fmt.Errorf("%s: pin %s of host memory: %w: %w", what, units.Bytes(bytes), plugins.ErrMemory, err)

@@ -87,58 +87,70 @@ func (w *Work) Built(phases []plugins.Phase, err error) (plugins.Built, error) {
 	}, nil
 }
 
-// Search is kernel 2 of a graph.
+// Search is kernel 2 or 3 of a graph.
 type Search interface {
 	// Wake runs an empty kernel before the clock. After the host's work between two searches, which can take long, device
 	// and driver respond slowly for some tens of microseconds that have nothing to do with the search.
 	Wake() error
-	// Traverse is the search inside the clock. It leaves the parents in device memory.
+	// Traverse is the search inside the clock. It leaves the result in device memory.
 	Traverse(ctx context.Context, root graph.Vertex) error
 	// Report describes the search after the clock, without its time.
 	Report(root graph.Vertex) plugins.Traversal
-	// Parents copies the parents of the last search to the host.
-	Parents(ctx context.Context, parent []graph.Vertex) error
+	// CopyTo copies the result of the last search to the host.
+	CopyTo(ctx context.Context, out plugins.Output) error
 	// Close frees the graph.
 	Close() error
 }
 
-// SetSearch completes b with a search of its graph. All methods but Close run in the context of GPU d.
+// SetSearch completes b with kernel 2 of its graph. All methods but Close run in the context of GPU d.
 func (d *GPU) SetSearch(b *plugins.Built, s Search) {
-	timed := func(ctx context.Context, parent []graph.Vertex, search func() error) error {
-		return d.Do(func() error {
-			if err := s.Wake(); err != nil {
-				return err
-			}
-			if err := search(); err != nil {
-				return err
-			}
-			if err := s.Parents(ctx, parent); err != nil {
-				return fmt.Errorf("copy parents to the host: %w", err)
-			}
-			return nil
-		})
+	b.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+		return d.Search(ctx, s, root, plugins.Output{Parent: parent})
 	}
-	b.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
-		err = timed(ctx, parent, func() error {
-			start := time.Now()
-			err := s.Traverse(ctx, root)
-			if elapsed := time.Since(start); err == nil {
-				t = s.Report(root)
-				t.Elapsed = elapsed
-			}
-			return err
-		})
-		return t, err
-	}
-	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
-		searches int64, err error) {
-		err = timed(ctx, out.Parent, func() (err error) {
-			searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
-			return err
-		})
-		return searches, err
+	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (int64, error) {
+		return d.Repeat(ctx, s, roots, duration, out)
 	}
 	b.Free = s.Close
+}
+
+// Search makes a search with its clock.
+func (d *GPU) Search(ctx context.Context, s Search, root graph.Vertex, out plugins.Output) (
+	t plugins.Traversal, err error) {
+	err = d.run(ctx, s, out, func() error {
+		start := time.Now()
+		err := s.Traverse(ctx, root)
+		if elapsed := time.Since(start); err == nil {
+			t = s.Report(root)
+			t.Elapsed = elapsed
+		}
+		return err
+	})
+	return t, err
+}
+
+// Repeat implements plugins.Repeater.Repeat.
+func (d *GPU) Repeat(ctx context.Context, s Search, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
+	searches int64, err error) {
+	err = d.run(ctx, s, out, func() (err error) {
+		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
+		return err
+	})
+	return searches, err
+}
+
+func (d *GPU) run(ctx context.Context, s Search, out plugins.Output, search func() error) error {
+	return d.Do(func() error {
+		if err := s.Wake(); err != nil {
+			return err
+		}
+		if err := search(); err != nil {
+			return err
+		}
+		if err := s.CopyTo(ctx, out); err != nil {
+			return fmt.Errorf("copy the result to the host: %w", err)
+		}
+		return nil
+	})
 }
 
 // Fail keeps the first error, with the failed action if that is not empty.
@@ -225,7 +237,7 @@ func (w *Work) MakeLists(keys Keys, entries, target, offset uint64) (written uin
 	w.Blocks(blocks, countUniqueKernel(keys.Address, keys.N, unique))
 	w.PrefixSums(unique, uint64(blocks), total)
 	w.Blocks(blocks, writeListsKernel(keys.Address, keys.N, bits, keys.From, entries, unique, target, offset))
-	written = Get(w, make([]uint64, 1), total)[0]
+	written = One[uint64](w, total)
 	w.Blocks(blocks, endListsKernel(keys.Address, keys.N, bits, keys.From, keys.To, entries+written, offset))
 	w.Release(&unique)
 	return written
@@ -236,6 +248,13 @@ func (w *Work) Array(what string, bytes int64) (at uint64) {
 	if w.Err == nil {
 		at, w.Err = w.Memory.OnDevice(what, bytes)
 	}
+	return at
+}
+
+// Filled allocates an array of equal bytes.
+func (w *Work) Filled(what string, bytes int64, with byte) uint64 {
+	at := w.Array(what, bytes)
+	w.Fill(at, with, max(bytes, minArray))
 	return at
 }
 
@@ -263,3 +282,6 @@ func Get[T any](w *Work, into []T, from uint64) []T {
 	}
 	return into
 }
+
+// One reads a value without pointers.
+func One[T any](w *Work, from uint64) T { return Get(w, make([]T, 1), from)[0] }

@@ -209,9 +209,9 @@ func (b *base) Report(root graph.Vertex) (t plugins.Traversal) {
 	return t
 }
 
-// Parents copies the parents to the host.
-func (b *base) Parents(_ context.Context, parent []graph.Vertex) error {
-	driver.Get(&b.Work, parent, b.parent)
+// CopyTo copies the parents to the host.
+func (b *base) CopyTo(_ context.Context, out plugins.Output) error {
+	driver.Get(&b.Work, out.Parent, b.parent)
 	return b.Err
 }
 
