@@ -37,6 +37,7 @@ import (
 
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/record"
 )
 
 // Config says where and how a cluster is started. Program and Version are required.
@@ -99,7 +100,7 @@ func Start(ctx context.Context, config Config) (*Cluster, error) {
 	}
 	config.Nodes = cmp.Or(len(config.Hosts), config.Nodes, slurmNodes())
 	if config.Nodes < 1 {
-		return nil, fmt.Errorf("%s: the number of hosts is unknown here; name the hosts", config.Launcher.Name)
+		return nil, record.Usage("%s: the number of hosts is unknown here; give --hosts or --nodes", config.Launcher.Name)
 	}
 	invited, err := newInvitation()
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tepsbench/teps/internal/child"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/record"
 )
 
 // Launcher starts the same program several times on each host.
@@ -104,7 +105,7 @@ func FindLauncher(name string) (Launcher, error) {
 	if name == "" {
 		return Launcher{}, fmt.Errorf("this is not an allocation of Slurm; name a launcher: %s", strings.Join(names, ", "))
 	}
-	return Launcher{}, fmt.Errorf("unknown launcher %q; want %s", name, strings.Join(names, ", "))
+	return Launcher{}, record.Usage("unknown launcher %q; want %s", name, strings.Join(names, ", "))
 }
 
 // AnyLauncher returns a launcher that is installed: that of the allocation, or one of the MPI libraries.

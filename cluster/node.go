@@ -27,6 +27,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/record"
 )
 
 var errByHand = errors.New("this process is started by teps run on the hosts of a cluster, not by hand")
@@ -222,7 +223,7 @@ func (i *invitation) variable() string {
 func addresses(network string) (inside []string, err error) {
 	_, allowed, err := net.ParseCIDR(cmp.Or(network, "0.0.0.0/0"))
 	if err != nil {
-		return nil, fmt.Errorf("network %q: want an address and a length, such as 10.0.0.0/8", network)
+		return nil, record.Usage("network %q: want an address and a length, such as 10.0.0.0/8", network)
 	}
 	all, err := net.InterfaceAddrs()
 	if err != nil {

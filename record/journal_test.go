@@ -352,7 +352,7 @@ func TestPlanCheck(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*Plan){
-		"do not regenerate them":               func(p *Plan) { p.Regenerate = true },
+		"leave out --regenerate":               func(p *Plan) { p.Regenerate = true },
 		"a.gr is a file, which is not divided": func(p *Plan) { p.Graphs = []GraphSpec{{Name: "a.gr", Path: "/a.gr"}} },
 		"a,b,a; want each one once":            func(p *Plan) { p.Cluster.Hosts = []string{"a", "b", "a"} },
 		"the number of hosts is 3, but 1":      func(p *Plan) { p.Cluster.Hosts, p.Cluster.Nodes = []string{"a"}, 3 },

@@ -70,7 +70,7 @@ func (c *Cluster) check(p Plan) error {
 	hosts := slices.Sorted(slices.Values(c.Hosts))
 	switch {
 	case p.Regenerate:
-		return Usage("hosts keep their slices of the tuples, and do not regenerate them; store them, or run on one host")
+		return Usage("hosts keep their slices of the tuples; leave out --regenerate, or run on one host")
 	case slices.Contains(hosts, ""):
 		return Usage("a host has no name; want names such as node1,node2")
 	case len(slices.Compact(slices.Clone(hosts))) < len(hosts):

@@ -38,13 +38,11 @@ func (f *clusterFlags) register(flags *pflag.FlagSet) {
 
 // cluster returns the part of a plan, or nil for this host.
 func (f *clusterFlags) cluster() (*record.Cluster, error) {
-	if f.launcher == "" {
-		if len(f.hosts) > 0 || f.nodes > 0 {
-			return nil, usage("--hosts and --nodes require --cluster, such as --cluster=mpirun")
-		}
-		if f.arguments == "" {
-			return nil, nil
-		}
+	switch {
+	case f.launcher == "" && (len(f.hosts) > 0 || f.nodes > 0 || f.network != ""):
+		return nil, usage("--hosts, --nodes and --network require --cluster, such as --cluster=mpirun")
+	case f.launcher == "" && f.arguments == "":
+		return nil, nil
 	}
 	return &record.Cluster{
 		Launcher: f.launcher, Hosts: f.hosts, Nodes: f.nodes, Arguments: strings.Fields(f.arguments), Network: f.network,

@@ -44,15 +44,12 @@ standard input, or a generator:
   teps graph mesh.txt --format metis`,
 		Args: exactArgs(1, "the source of a graph"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if format == "json" { // as in version 0.2
-				format, asJSON = "", true
-			}
-			if err := checkTarget("--plot", plot); err != nil {
+			if err := checkFigure("--plot", plot); err != nil {
 				return err
 			}
 			facts, err := factsOf(c, args[0], format, d.Seed1, d.Seed2)
 			if err == nil && plot != "" {
-				err = writeFigure(c, "--plot", plot, parts.Degrees(facts.Source, facts.Graph))
+				err = writeFigure(c, plot, parts.Degrees(facts.Source, facts.Graph))
 			}
 			if err == nil && asJSON {
 				return printJSON(c, facts)

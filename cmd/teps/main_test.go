@@ -125,8 +125,10 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 		"help rnu":                      `unknown command "rnu" (did you mean run?); see teps --help`,
 		"conform cpu --timeout 0":       "the timeout must be a positive duration such as 2m, not 0s",
 		"report x --out x/run.json":     "--out x/run.json would replace part of a record; choose another name",
-		"run --engine cpu --hosts a":    "--hosts and --nodes require --cluster, such as --cluster=mpirun",
+		"run --engine cpu --hosts a":    "--hosts, --nodes and --network require --cluster, such as --cluster=mpirun",
 		"graph x --plot x/run.json":     "--plot x/run.json would replace part of a record; choose another name",
+		"graph x --plot x.gif":          "--plot x.gif: a figure is written to an .svg, a .png or a .pdf file",
+		"run --cluster=ssh":             `unknown launcher "ssh"; want srun, mpirun, hydra`,
 		"search path:9 --root 1 --engine nine": "unknown engine nine; teps has cpu, distributed, mpi, opencl, serial; " +
 			"name another by its path, such as ./nine",
 		"run --out -":              "--out -: want a directory; the official text is in its graph500.txt",

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,7 +83,11 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	if len(references) > 0 && !format.References {
 		return usage("the format %s shows no published results; leave out --reference, or use html or markdown", format.Name)
 	}
-	if err := checkTarget("--out", f.out); err != nil {
+	check := checkTarget
+	if f.picture != "" {
+		check = checkFigure
+	}
+	if err := check("--out", f.out); err != nil {
 		return err
 	}
 	dirs, all, err := loadRuns(args)
@@ -100,7 +103,7 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		if err != nil {
 			return usage("--picture: %w", err)
 		}
-		return writeFigure(c, "--out", cmp.Or(f.out, f.picture+".svg"), figure)
+		return writeFigure(c, cmp.Or(f.out, f.picture+".svg"), figure)
 	case f.format != "" || f.out != "":
 		return f.writeFormat(c, format, report)
 	case len(dirs) == 1:
@@ -195,15 +198,13 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 	return nil
 }
 
-// writeFigure draws a figure into the file of a flag.
-func writeFigure(c *cobra.Command, flag, path string, figure reports.Figure) error {
+// writeFigure draws a figure into a file.
+func writeFigure(c *cobra.Command, path string, figure reports.Figure) error {
 	plotter, err := plot.New()
 	if err != nil {
 		return err
 	}
-	if err = plotter.Write(path, figure); errors.Is(err, plot.ErrExtension) {
-		err = usage("%s: %w", flag, err)
-	} else if err == nil {
+	if err = plotter.Write(path, figure); err == nil {
 		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", printable(path))
 	}
 	return err
@@ -224,6 +225,16 @@ func (f *reportFlags) writeFormat(c *cobra.Command, format reports.Format, repor
 	}
 	if err == nil {
 		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", printable(f.out))
+	}
+	return err
+}
+
+// checkFigure is checkTarget for a figure.
+func checkFigure(flag, path string) error {
+	err := checkTarget(flag, path)
+	extension := strings.ToLower(filepath.Ext(path))
+	if path != "" && err == nil && !slices.Contains([]string{".svg", ".png", ".pdf"}, extension) {
+		err = usage("%s %s: %w", flag, path, plot.ErrExtension)
 	}
 	return err
 }

@@ -55,7 +55,7 @@ func (p *progress) Note(text string) {
 	if p.quiet {
 		return
 	}
-	fmt.Fprintf(p.w, "%steps: %s\n", p.erase(), printable(text))
+	fmt.Fprintf(p.w, "%steps: %s\n", p.erase(), wrapped(p.w, text, len("teps: ")))
 	if p.name != "" {
 		p.paint()
 	}

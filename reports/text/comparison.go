@@ -30,6 +30,10 @@ type comparison struct {
 // each with the result, and what the sides do not have in common. width is that of Columns.
 func Comparison(w io.Writer, all []compare.Comparison, width int) error {
 	c := describe(all)
+	detects := func(head reports.Cell) bool { return head.Text == detectableHead }
+	if t, _ := fit(c.Table, width); len(t.Rows) > 0 && !slices.ContainsFunc(t.Head, detects) {
+		c.Limits[0] = typicalRoot + "."
+	}
 	var b bytes.Buffer
 	for i, lines := range [][]string{c.Sides, c.Results, c.Limits, c.Differences} {
 		if len(lines) > 0 && b.Len() > 0 {
@@ -113,7 +117,7 @@ func describe(all []compare.Comparison) (out comparison) {
 			all[0].A, strings.Join(apart, ", ")))
 	}
 	if len(out.Table.Rows) > 0 {
-		out.Limits = append([]string{"Ratios are those of a typical root, with 95 % intervals; " + detectableHead +
+		out.Limits = append([]string{typicalRoot + "; " + detectableHead +
 			" is the slowdown that would be found 19 times in 20."}, out.Limits...)
 	}
 	if note := reports.NoDigest(records...); note != "" {
@@ -236,7 +240,10 @@ func comparisonTable(all []compare.Comparison) reports.Table {
 	return t
 }
 
-const detectableHead = "detects"
+const (
+	detectableHead = "detects"
+	typicalRoot    = "Ratios are those of a typical root, with 95 % intervals"
+)
 
 // detectable is the smallest slowdown that would be found 19 times in 20.
 func detectable(c compare.Cell) string {
@@ -318,19 +325,41 @@ func ComparisonFailures(all []compare.Comparison, limit *float64) (failures []st
 	return cleaned(failures)
 }
 
-// dissimilarities are lines about differences other than speed. Of engines, only the differences of the input count.
+// dissimilarities are lines about differences other than speed, one for all graphs of an engine that have it. Of
+// engines, only the differences of the input count.
 func dissimilarities(c compare.Comparison) (lines []string) {
-	add := func(name string, differences []compare.Difference) {
-		for _, d := range differences {
-			lines = append(lines, fmt.Sprintf("%s%s: %s %s; %s %s", name, reports.Name(d.What), c.A,
-				reports.Sentence(strings.Join(d.A, ", ")), c.B, reports.Sentence(strings.Join(d.B, ", "))))
+	line := func(d compare.Difference) string {
+		return fmt.Sprintf("%s: %s %s; %s %s", reports.Name(d.What), c.A, reports.Sentence(strings.Join(d.A, ", ")), c.B,
+			reports.Sentence(strings.Join(d.B, ", ")))
+	}
+	for _, d := range c.Differences {
+		lines = append(lines, line(d))
+	}
+	type shared struct {
+		engine, line string
+		graphs       []string
+	}
+	var all []shared
+	graphs := map[string]int{} // by engine
+	for _, cell := range c.Cells {
+		if ofEngines(c, cell) {
+			continue
+		}
+		graphs[cell.Engine]++
+		for _, d := range cell.Differences {
+			i := slices.IndexFunc(all, func(s shared) bool { return s.engine == cell.Engine && s.line == line(d) })
+			if i < 0 {
+				i, all = len(all), append(all, shared{cell.Engine, line(d), nil})
+			}
+			all[i].graphs = append(all[i].graphs, cell.Graph.String())
 		}
 	}
-	add("", c.Differences)
-	for _, cell := range c.Cells {
-		if !ofEngines(c, cell) {
-			add(fmt.Sprintf("%s, %s: ", cell.Engine, cell.Graph), cell.Differences)
+	for _, s := range all {
+		on := ", " + strings.Join(s.graphs, ", ")
+		if n := len(s.graphs); n > 1 && n == graphs[s.engine] {
+			on = "" // all of them
 		}
+		lines = append(lines, s.engine+on+": "+s.line)
 	}
 	return lines
 }
