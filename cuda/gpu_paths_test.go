@@ -5,41 +5,25 @@
 package cuda
 
 import (
-	"crypto/sha256"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 )
 
-var flagAround = flag.String("cuda.around", "", "how far around the landmark kernel 3 pushes, in reaches of the core, "+
-	"with commas; empty: as far as the engine does")
-
-var flagImages = flag.String("cuda.images", "", "builds of kernels/paths to compare, with commas")
-
 // constructPaths runs kernel 1 with weights, and returns what it built and a validator.
 func constructPaths(tb testing.TB, tuples []graph.Edge, weights []float32, options map[string]string) (
 	built plugins.Built, s *pathSearch, v *validate.Validator) {
 	tb.Helper()
-	v, err := validate.New(tuples, vertexCount(tuples), 0)
-	if err == nil {
-		err = v.SetWeights(weights)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	v = must.Get(validate.New(tuples, vertexCount(tuples), 0))
+	must.Do(v.SetWeights(weights))
 	in := plugins.Input{Tuples: tuples, Weights: weights, ShortestPaths: true, Options: options}
 	built, one := constructGraph(tb, in)
 	return built, one.paths, v
@@ -50,41 +34,6 @@ func weightsOf(tb testing.TB, source graph.Source) []float32 {
 	weights := make([]float32, source.Tuples())
 	must.Do(graph.Weights(tb.Context(), source, 2, 3, weights, 0, 0))
 	return weights
-}
-
-// clearBeyond marks the vertices beyond the labels of the tuples as unreached.
-func clearBeyond(n int64, parent []graph.Vertex, distance []float32) {
-	for v := n; v < int64(len(parent)); v++ {
-		parent[v], distance[v] = graph.Unreached, graph.Infinity()
-	}
-}
-
-// Golden distances of the graphs of the benchmark.
-func TestDistancesAreTheGoldenOnes(t *testing.T) {
-	needGPU(t)
-	for scale, golden := range map[int]map[graph.Vertex]string{
-		10: {458: "a755a9b4836fed792b5d11d81b1bf4810cbde8f4d1128a77367bd0669e29bf07",
-			214: "be3ca8a2fb773796995c24f73855229050de778405e3ac42ab25dbefa728d5f7"},
-		16: {29348: "a2c2b318d0733f8bd4356fad1ce5aaed01d85033e432370444e045ee32163ca6",
-			8064: "1b209babc7cd4136752a699e9d5d9e55a4a586d3106956c06db1f376998e70be"},
-		20: {469580: "c848fe4140914cee97c51251123d575cc95175685fac678de78c2c2a38082a78",
-			129031: "ea8c799cf6176736593b99809c1f3ddd0add1784a38b95b64b78246d5190f990"},
-	} {
-		source, tuples := generate(t, fmt.Sprintf("kron:%d", scale))
-		built, _, v := constructPaths(t, tuples, weightsOf(t, source), nil)
-		parent, distance := make([]graph.Vertex, source.Vertices()), make([]float32, source.Vertices())
-		for root, want := range golden {
-			n := built.Vertices
-			clearBeyond(n, parent, distance)
-			must.Get(built.ShortestPaths(t.Context(), root, parent[:n], distance[:n]))
-			if got := fmt.Sprintf("%x", sha256.Sum256(driver.Bytes(distance))); got != want {
-				t.Errorf("scale %d, root %d: got %s, want %s", scale, root, got, want)
-			}
-			if _, err := v.ShortestPaths(t.Context(), root, parent[:n], distance[:n]); err != nil {
-				t.Errorf("scale %d, root %d: %v", scale, root, err)
-			}
-		}
-	}
 }
 
 // weightLaws are weights that take different ways through kernel 3: bounds that hold for uniform weights only, equal
@@ -196,92 +145,5 @@ func TestWeightedListsAreMadeInParts(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// BenchmarkShortestPaths is BenchmarkSearch for kernel 3.
-func BenchmarkShortestPaths(b *testing.B) {
-	needGPU(b)
-	source, tuples := generate(b, *flagGraph)
-	weights := weightsOf(b, source)
-	for image := range strings.SplitSeq(*flagImages, ",") {
-		set := map[string]string(nil)
-		b.Run(image, func(b *testing.B) {
-			if image != "" {
-				text := must.Get(os.ReadFile(image))
-				pathImage = string(text)
-			}
-			fmt.Println("IMAGE", image)
-			built, s, v := constructPaths(b, tuples, weights, set)
-			fmt.Printf("%s %v kernel 1: %v, uses %d MB, %v\n", source.Name(), set, built.Elapsed, built.Bytes>>20, built.Phases)
-			for _, d := range built.Details {
-				fmt.Printf("  %s: %s\n", d.Name, d.Value)
-			}
-			n := built.Vertices
-			roots := chooseRoots(v, n, *flagRoots)
-			parent, distance := make([]graph.Vertex, n), make([]float32, n)
-			var counts []int64
-			for i, root := range roots {
-				v.OverwritePaths(parent, distance)
-				must.Get(built.ShortestPaths(b.Context(), root, parent, distance))
-				if i >= *flagValidate && parent[roots[0]] >= 0 { // the same component
-					counts = append(counts, counts[0])
-					continue
-				}
-				tree, err := v.ShortestPaths(b.Context(), root, parent, distance)
-				if err != nil {
-					b.Fatalf("root %d: %v", root, err)
-				}
-				counts = append(counts, tree.NEdge())
-			}
-			for text := range strings.SplitSeq(*flagAround, ",") {
-				if share, err := strconv.ParseFloat(text, 32); err == nil {
-					s.params.Around = float32(share) * s.params.Reach
-				}
-				for range *flagPasses {
-					pathPass(b, text, built, roots, counts, parent, distance)
-				}
-			}
-		})
-	}
-}
-
-// pathPass searches from every root, and prints the mean of each step.
-func pathPass(b *testing.B, name string, built plugins.Built, roots []graph.Vertex, counts []int64,
-	parent []graph.Vertex, distance []float32) {
-	const shown = 32
-	var begin, output, all, outside time.Duration
-	var steps [shown]levelSum
-	seconds, entries, barriers := 0.0, int64(0), int64(0)
-	for i, root := range roots {
-		t := must.Get(built.ShortestPaths(b.Context(), root, parent, distance))
-		seconds += t.Elapsed.Seconds() / float64(counts[i])
-		all += t.Elapsed
-		begin += t.Phases[0].Elapsed
-		output += t.Phases[1].Elapsed
-		passes := 0
-		for k, l := range t.Levels {
-			edges, _ := l.Edges.Get()
-			entries += edges
-			if l.Direction == graph.BottomUp {
-				k = shown - 8 + min(passes, 7)
-				passes++
-			}
-			outside -= l.Elapsed
-			steps[min(k, shown-1)].add(l)
-			if l.Counters != nil {
-				barriers += l.Counters[0].Value
-			}
-		}
-	}
-	n := time.Duration(len(roots))
-	fmt.Printf("RESULT %s: %.1f GTEPS harmonic, mean %v: begin %v, output %v, launch %v, %d entries, %d barriers\n", name,
-		float64(len(roots))/seconds/1e9, all/n, begin/n, output/n, (outside+all-begin-output)/n,
-		entries/int64(n), barriers/int64(n))
-	for k, s := range steps {
-		if s.levels > 0 {
-			fmt.Printf("  step %d, %d times: %v, frontier %d, examined %d\n", k, s.levels,
-				s.elapsed/time.Duration(s.levels), s.frontiers/s.levels, s.edges/s.levels)
-		}
 	}
 }

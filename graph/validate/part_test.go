@@ -154,20 +154,6 @@ func TestPartsFindTheNumberOfVertices(t *testing.T) {
 	}
 }
 
-func TestNumbersOfLargeLabels(t *testing.T) {
-	const slot, parts = 1<<32 - 7, 1000
-	p := &Part{rank: 3, size: parts, labels: 100}
-	p.ghosts, p.ghostAt = []uint32{5, slot}, make([]int, parts+1)
-	for owner := 998; owner <= parts; owner++ {
-		p.ghostAt[owner] = owner - 998 // one of part 998, one of part 999
-	}
-	for number, want := range map[uint32]graph.Vertex{99: 99*parts + 3, 100: 5*parts + 998, 101: slot*parts + 999} {
-		if got := p.labelOf(number); got != want || !p.is(number, want) || p.is(number, want+1) || p.is(number, want+parts) {
-			t.Errorf("number %d is vertex %d, want %d", number, got, want)
-		}
-	}
-}
-
 // A hub has no subscription for each child.
 func TestChildrenOfAHubShareSubscriptions(t *testing.T) {
 	const n = 20_000
