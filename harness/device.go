@@ -170,14 +170,7 @@ func (s *localSession) StartValidating(ctx context.Context) {
 	s.device, s.local.device = s.local.device, nil
 	s.device.plan, s.device.progress = s.plan, s.progress
 	s.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) error {
-		if s.graph.Regenerated {
-			return a.LoadRecipe(ctx, s.graph.Recipe)
-		}
-		var weights []float32
-		if s.kernel == record.SSSP {
-			weights = s.weights
-		}
-		return a.Load(ctx, s.tuples, weights, s.graph.Vertices)
+		return a.Load(ctx, s.input(), s.graph.Vertices)
 	})
 }
 

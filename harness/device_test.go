@@ -61,12 +61,14 @@ func (s *slow) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []flo
 	return err
 }
 
-func (s *slow) Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) (err error) {
+func (s *slow) Load(ctx context.Context, in plugins.Input, vertices int64) (err error) {
 	if err := s.fails(ctx, "load"); err != nil {
 		return err
 	}
-	if s.validator, err = validate.New(slices.Clone(tuples), vertices, 0); err == nil && weights != nil {
-		err = s.validator.SetWeights(slices.Clone(weights))
+	if in.Recipe != nil {
+		s.validator, err = validate.NewFromSource(ctx, *in.Recipe, make([]graph.Edge, 1000), 0)
+	} else if s.validator, err = validate.New(slices.Clone(in.Tuples), vertices, 0); err == nil && in.Weights != nil {
+		err = s.validator.SetWeights(slices.Clone(in.Weights))
 	}
 	return err
 }
@@ -82,14 +84,6 @@ func (s *slow) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.DeviceTu
 	}
 	s.lent = slices.Clone(tuples)
 	return &plugins.DeviceTuples{Handle: []byte("the list"), Count: int64(len(tuples))}, nil
-}
-
-func (s *slow) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
-	if err := s.fails(ctx, "load"); err != nil {
-		return err
-	}
-	s.validator, err = validate.NewFromSource(ctx, k, make([]graph.Edge, 1000), 0)
-	return err
 }
 
 func (s *slow) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {

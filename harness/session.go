@@ -81,10 +81,8 @@ func (s *localSession) Construct(ctx context.Context, options map[string]string)
 	if err != nil {
 		return c, err
 	}
-	in := plugins.Input{Tuples: s.tuples, Options: options}
-	if s.kernel == record.SSSP {
-		in.ShortestPaths, in.Weights = true, s.weights
-	}
+	in := s.input()
+	in.Options = options
 	if s.exchange != nil {
 		in.First, _ = s.slice()
 		in.Place = plugins.Place{Rank: s.exchange.Rank(), Size: s.exchange.Size()} // of this host
@@ -106,9 +104,6 @@ func (s *localSession) Construct(ctx context.Context, options map[string]string)
 			return c, err
 		}
 	}
-	if recipe, ok := s.source.(graph.Kronecker); ok && s.graph.Regenerated {
-		in.Recipe = &recipe
-	}
 	if d.TakesDeviceTuples && s.kernel == record.BFS && s.spread == nil { // a device has no weights
 		in.DeviceTuples = s.lend(ctx)
 	}
@@ -123,6 +118,18 @@ func (s *localSession) Construct(ctx context.Context, options map[string]string)
 	}
 	err = s.build(ctx, in, &c)
 	return c, err
+}
+
+// input returns the tuples, or their recipe, and the weights for kernel 3.
+func (s *localSession) input() plugins.Input {
+	in := plugins.Input{Tuples: s.tuples}
+	if s.kernel == record.SSSP {
+		in.ShortestPaths, in.Weights = true, s.weights
+	}
+	if s.graph.Regenerated {
+		in.Recipe = &s.graph.Recipe
+	}
+	return in
 }
 
 func (s *localSession) build(ctx context.Context, in plugins.Input, c *Constructed) (err error) {

@@ -27,12 +27,9 @@ type Accelerator interface {
 	// the previous one, and returns nil. Errors: ErrMemory if the list would leave an engine too little of the device.
 	Lend(ctx context.Context, tuples []graph.Edge) (*DeviceTuples, error)
 
-	// Load prepares for validating searches of tuples, whose labels are below vertices, and with weights also those of
-	// kernel 3. It must not read them later.
-	Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) error
-
-	// LoadRecipe is Load for the tuples of a recipe, which are not stored: each Validate regenerates them.
-	LoadRecipe(ctx context.Context, recipe graph.Kronecker) error
+	// Load prepares for validating searches of in.Tuples, whose labels are below vertices, and with in.Weights also those
+	// of kernel 3. It must not read them later. The tuples of in.Recipe are not stored: each Validate regenerates them.
+	Load(ctx context.Context, in Input, vertices int64) error
 
 	// Validate is Validate of a validate.Validator, or with distances its ShortestPaths. After a Load, all calls have the
 	// same arrays. Errors: a validate.Violation, perhaps without a text, for a result that breaks a rule;

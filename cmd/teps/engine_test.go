@@ -97,15 +97,12 @@ func (*testDevice) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, e
 	return nil, plugins.ErrUnavailable
 }
 
-func (d *testDevice) Load(_ context.Context, tuples []graph.Edge, weights []float32, vertices int64) (err error) {
-	if d.validator, err = validate.New(slices.Clone(tuples), vertices, 0); err == nil && weights != nil {
-		err = d.validator.SetWeights(slices.Clone(weights))
+func (d *testDevice) Load(ctx context.Context, in plugins.Input, vertices int64) (err error) {
+	if in.Recipe != nil {
+		d.validator, err = validate.NewFromSource(ctx, *in.Recipe, make([]graph.Edge, 1<<16), 0)
+	} else if d.validator, err = validate.New(slices.Clone(in.Tuples), vertices, 0); err == nil && in.Weights != nil {
+		err = d.validator.SetWeights(slices.Clone(in.Weights))
 	}
-	return err
-}
-
-func (d *testDevice) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
-	d.validator, err = validate.NewFromSource(ctx, k, make([]graph.Edge, 1<<16), 0)
 	return err
 }
 

@@ -107,7 +107,11 @@ const (
 
 // Load is plugins.Accelerator.Load. The device needs 14 and an eighth bytes for a vertex, and for kernel 3 another 4
 // for each vertex and tuple. The pairs of the tuples take 8 bytes each, in the host when the device is full.
-func (d *device) Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) error {
+func (d *device) Load(ctx context.Context, in plugins.Input, vertices int64) error {
+	if in.Recipe != nil {
+		return d.loadRecipe(ctx, *in.Recipe)
+	}
+	tuples, weights := in.Tuples, in.Weights
 	if weights != nil && len(weights) != len(tuples) {
 		return fmt.Errorf("%d weights of %d tuples: %w", len(weights), len(tuples), plugins.ErrTuples)
 	}
@@ -136,8 +140,7 @@ func copyOnDevice(into, from uint64, bytes int64) error {
 	return cu.MemcpyDtoDAsync(cu.DevicePtr(into), cu.DevicePtr(from), bytes, cu.NoStream)
 }
 
-// LoadRecipe is plugins.Accelerator.LoadRecipe.
-func (d *device) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
+func (d *device) loadRecipe(ctx context.Context, recipe graph.Kronecker) error {
 	if err := recipe.Check(); err != nil {
 		return err
 	}

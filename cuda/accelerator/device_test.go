@@ -127,7 +127,7 @@ func testWrongParents(t *testing.T, a *Accelerator) {
 			if err == nil {
 				good, _, err = csr.Search(line.Root)
 			}
-			must.Do(errors.Join(err, a.Load(t.Context(), tuples, nil, line.Vertices)))
+			must.Do(errors.Join(err, a.Load(t.Context(), plugins.Input{Tuples: tuples}, line.Vertices)))
 			parent = make([]graph.Vertex, line.Vertices)
 			continue
 		}
@@ -147,9 +147,9 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 	vertices := source.Vertices()
 	validator := must.Get(validate.New(tuples, vertices, 0))
 	csr := must.Get(graph.NewCSR(tuples, vertices))
-	load := func() error { return a.Load(t.Context(), tuples, nil, vertices) }
+	load := func() error { return a.Load(t.Context(), plugins.Input{Tuples: tuples}, vertices) }
 	if recipe, ok := source.(graph.Kronecker); ok && again {
-		load = func() error { return a.LoadRecipe(t.Context(), recipe) }
+		load = func() error { return a.Load(t.Context(), plugins.Input{Recipe: &recipe}, recipe.Vertices()) }
 	}
 	must.Do(load())
 	parent, rng := make([]graph.Vertex, vertices), rand.New(rand.NewPCG(1, uint64(vertices)))
@@ -282,7 +282,8 @@ func TestRecipeHasTheVerdictsOfItsTuples(t *testing.T) {
 	root, _ := tuples[0].Ends()
 	parent, _ := must.Get2(csr.Search(root))
 	ctx := t.Context()
-	must.Do(errors.Join(a.Load(ctx, tuples, nil, recipe.Vertices()), again.LoadRecipe(ctx, recipe)))
+	must.Do(a.Load(ctx, plugins.Input{Tuples: tuples}, recipe.Vertices()),
+		again.Load(ctx, plugins.Input{Recipe: &recipe}, recipe.Vertices()))
 	random := rand.New(rand.NewPCG(1, 2))
 	at, before := 0, parent[0]
 	for mutation := range 100 {
@@ -331,7 +332,7 @@ func TestTooLittleMemory(t *testing.T) {
 	recipe := graph.Kronecker{Scale: 16, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, recipe.Tuples())
 	must.Do(a.Generate(t.Context(), recipe, tuples, 0))
-	if err := a.Load(t.Context(), tuples, nil, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
+	if err := a.Load(t.Context(), plugins.Input{Tuples: tuples}, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
 		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
 	}
 	out := plugins.Output{Parent: make([]graph.Vertex, recipe.Vertices())}

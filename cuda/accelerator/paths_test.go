@@ -50,7 +50,7 @@ func testPaths(t *testing.T, a *Accelerator, tuples []graph.Edge, weights []floa
 		err = validator.SetWeights(weights)
 	}
 	csr, failed := graph.NewWeightedCSR(tuples, weights, vertices)
-	must.Do(errors.Join(err, failed, a.Load(t.Context(), tuples, weights, vertices)))
+	must.Do(errors.Join(err, failed, a.Load(t.Context(), plugins.Input{Tuples: tuples, Weights: weights}, vertices)))
 	plain := must.Get(graph.NewCSR(tuples, vertices))
 	var good result
 	parent, distance, rules := make([]graph.Vertex, vertices), make([]float32, vertices), map[validate.Rule]int{}
@@ -231,7 +231,7 @@ func TestWrongPaths(t *testing.T) {
 		"the same, the other way round": {[]graph.Edge{edge(0, 1), edge(0, 2), edge(2, 1)}, []float32{1, 0.5, 0.5},
 			[]graph.Vertex{0, 0, 1}, []float32{0, 1, 0.5}, validate.RulePathTuple, []graph.Vertex{2, 1}},
 	} {
-		must.Do(a.Load(t.Context(), c.tuples, c.weights, 3))
+		must.Do(a.Load(t.Context(), plugins.Input{Tuples: c.tuples, Weights: c.weights}, 3))
 		_, violation := verdict(a.Validate(t.Context(), 0, plugins.Output{Parent: c.parent, Distance: c.distance}))
 		if violation.Rule != c.rule || !slices.Equal(violation.Vertices, c.named) {
 			t.Errorf("%s: %+v", name, violation)
@@ -242,15 +242,16 @@ func TestWrongPaths(t *testing.T) {
 func TestPathsNeedWeights(t *testing.T) {
 	a := open(t)
 	tuples, parent, distance := []graph.Edge{graph.MakeEdge(0, 1)}, []graph.Vertex{0, 0}, []float32{0, 1}
-	if err := a.Load(t.Context(), tuples, []float32{1, 1}, 2); !errors.Is(err, plugins.ErrTuples) {
+	wrong := plugins.Input{Tuples: tuples, Weights: []float32{1, 1}}
+	if err := a.Load(t.Context(), wrong, 2); !errors.Is(err, plugins.ErrTuples) {
 		t.Errorf("two weights of one tuple: %v", err)
 	}
-	must.Do(a.Load(t.Context(), tuples, nil, 2))
+	must.Do(a.Load(t.Context(), plugins.Input{Tuples: tuples}, 2))
 	out := plugins.Output{Parent: parent, Distance: distance}
 	if _, err := a.Validate(t.Context(), 0, out); !errors.Is(err, plugins.ErrNotConstructed) {
 		t.Errorf("without weights: %v", err)
 	}
-	must.Do(a.Load(t.Context(), tuples, []float32{1}, 2))
+	must.Do(a.Load(t.Context(), plugins.Input{Tuples: tuples, Weights: []float32{1}}, 2))
 	short := plugins.Output{Parent: parent, Distance: distance[:1]}
 	if _, err := a.Validate(t.Context(), 0, short); err == nil || errors.As(err, new(*validate.Violation)) {
 		t.Errorf("one distance: %v", err)

@@ -28,9 +28,7 @@ func (device) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error)
 	return nil, missing()
 }
 
-func (device) Load(context.Context, []graph.Edge, []float32, int64) error { return missing() }
-
-func (device) LoadRecipe(context.Context, graph.Kronecker) error { return missing() }
+func (device) Load(context.Context, plugins.Input, int64) error { return missing() }
 
 func (device) Validate(context.Context, graph.Vertex, plugins.Output) (validate.Tree, error) {
 	return validate.Tree{}, missing()

@@ -77,20 +77,13 @@ func lentFromWire(w *enginepb.LendReply) (*plugins.DeviceTuples, error) {
 	return t, nil
 }
 
-func (c *Client) Load(ctx context.Context, tuples []graph.Edge, weights []float32, vertices int64) error {
-	segment, err := segmentOf(c.host, tupleSegment, tuples, present)
-	if err != nil {
-		return err
+func (c *Client) Load(ctx context.Context, in plugins.Input, vertices int64) error {
+	tuples, weights, err := c.lists(in)
+	if err == nil {
+		_, err = exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{
+			Tuples: tuples, Weights: weights, Recipe: recipeToWire(in.Recipe), Vertices: vertices,
+		}, nothing)
 	}
-	request := &enginepb.LoadRequest{Tuples: segment, Vertices: vertices}
-	if request.Weights, err = segmentOf(c.host, weightSegment, weights, present); err == nil {
-		_, err = exchange(ctx, c, c.engine.Load, request, nothing)
-	}
-	return err
-}
-
-func (c *Client) LoadRecipe(ctx context.Context, recipe graph.Kronecker) error {
-	_, err := exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{Recipe: recipeToWire(&recipe)}, nothing)
 	return err
 }
 
@@ -186,15 +179,8 @@ func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*
 }
 
 func (s acceleratorServer) Load(ctx context.Context, r *enginepb.LoadRequest) (*enginepb.LoadReply, error) {
-	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (struct{}, error) {
-		if recipe := recipeFromWire(r.GetRecipe()); recipe != nil {
-			return struct{}{}, s.device.LoadRecipe(ctx, *recipe)
-		}
-		return struct{}{}, mapped(r.GetTuples(), tupleSegment, func(tuples []graph.Edge) error {
-			return mapped(r.GetWeights(), weightSegment, func(weights []float32) error {
-				return s.device.Load(ctx, tuples, weights, r.GetVertices())
-			})
-		})
+	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none struct{}, err error) {
+		return none, withLists(r, func(in plugins.Input) error { return s.device.Load(ctx, in, r.GetVertices()) })
 	}, func(struct{}) *enginepb.LoadReply { return &enginepb.LoadReply{} }, nothing)
 }
 

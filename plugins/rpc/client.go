@@ -100,11 +100,7 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 
 // Construct implements plugins.Engine. Tuples and weights must lie in memory from Host.Tuples and Host.Weights.
 func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins.Construction, err error) {
-	tuples, err := segmentOf(c.host, tupleSegment, in.Tuples, present)
-	if err != nil {
-		return built, err
-	}
-	weights, err := segmentOf(c.host, weightSegment, in.Weights, present)
+	tuples, weights, err := c.lists(in)
 	if err != nil {
 		return built, err
 	}
@@ -117,6 +113,14 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 		c.unbuilt.Store(err != nil)
 	}
 	return built, err
+}
+
+// lists names the tuples and weights to another process.
+func (c *Client) lists(in plugins.Input) (tuples, weights *enginepb.Segment, err error) {
+	if tuples, err = segmentOf(c.host, tupleSegment, in.Tuples, present); err == nil {
+		weights, err = segmentOf(c.host, weightSegment, in.Weights, present)
+	}
+	return tuples, weights, err
 }
 
 // checkGraph returns an error if the last Construct has failed.

@@ -256,9 +256,11 @@ func (*byCPU) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []floa
 	return graph.Weights(ctx, k, 0, 0, dst, first, 0)
 }
 
-func (a *byCPU) Load(_ context.Context, tuples []graph.Edge, weights []float32, vertices int64) (err error) {
-	if a.validator, err = validate.New(slices.Clone(tuples), vertices, 0); err == nil && weights != nil {
-		err = a.validator.SetWeights(slices.Clone(weights))
+func (a *byCPU) Load(ctx context.Context, in plugins.Input, vertices int64) (err error) {
+	if in.Recipe != nil {
+		a.validator, err = validate.NewFromSource(ctx, *in.Recipe, make([]graph.Edge, 1000), 0)
+	} else if a.validator, err = validate.New(slices.Clone(in.Tuples), vertices, 0); err == nil && in.Weights != nil {
+		err = a.validator.SetWeights(slices.Clone(in.Weights))
 	}
 	return err
 }
@@ -268,11 +270,6 @@ func (*byCPU) Lend(_ context.Context, tuples []graph.Edge) (*plugins.DeviceTuple
 		return nil, nil
 	}
 	return &plugins.DeviceTuples{Handle: []byte(tuples[0].String()), Count: int64(len(tuples))}, nil
-}
-
-func (a *byCPU) LoadRecipe(ctx context.Context, k graph.Kronecker) (err error) {
-	a.validator, err = validate.NewFromSource(ctx, k, make([]graph.Edge, 1000), 0)
-	return err
 }
 
 func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {
@@ -315,9 +312,11 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 		parent   []graph.Vertex
 		distance []float32
 	}{
-		{func() error { return a.Load(t.Context(), tuples, weights, recipe.Vertices()) }, paths, distances},
-		{func() error { return a.Load(t.Context(), tuples, nil, recipe.Vertices()) }, search, nil},
-		{func() error { return a.LoadRecipe(t.Context(), recipe) }, search, nil},
+		{func() error {
+			return a.Load(t.Context(), plugins.Input{Tuples: tuples, Weights: weights}, recipe.Vertices())
+		}, paths, distances},
+		{func() error { return a.Load(t.Context(), plugins.Input{Tuples: tuples}, recipe.Vertices()) }, search, nil},
+		{func() error { return a.Load(t.Context(), plugins.Input{Recipe: &recipe}, recipe.Vertices()) }, search, nil},
 	} {
 		must.Do(c.load())
 		for _, parent := range []graph.Vertex{c.parent[other], other} { // right and wrong
@@ -360,7 +359,7 @@ func TestAnEngineIsNoAccelerator(t *testing.T) {
 	e := s.open("serial")
 	must.Is(t, must.Err(e.Validate(t.Context(), 0, plugins.Output{Parent: s.parents(4)})), errors.ErrUnsupported)
 	must.Is(t, must.Err(e.Lend(t.Context(), nil)), errors.ErrUnsupported)
-	must.Is(t, e.Load(t.Context(), nil, nil, 4), errors.ErrUnsupported)
+	must.Is(t, e.Load(t.Context(), plugins.Input{}, 4), errors.ErrUnsupported)
 	must.Is(t, e.Generate(t.Context(), graph.Kronecker{}, nil, 0), errors.ErrUnsupported)
 }
 

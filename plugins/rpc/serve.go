@@ -159,20 +159,29 @@ func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest
 // Construct maps the tuples for the time of the call: an engine must not use them later.
 func (s *server) Construct(ctx context.Context, request *enginepb.ConstructRequest) (*enginepb.Construction, error) {
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (c plugins.Construction, err error) {
-		err = mapped(request.GetTuples(), tupleSegment, func(tuples []graph.Edge) error {
-			return mapped(request.GetWeights(), weightSegment, func(weights []float32) (err error) {
-				c, err = s.engine.Construct(ctx, plugins.Input{
-					Tuples: tuples, ShortestPaths: request.GetShortestPaths(), Weights: weights,
-					Recipe:       recipeFromWire(request.GetRecipe()),
-					DeviceTuples: deviceTuplesFromWire(request.GetDeviceTuples()), Options: request.GetOptions(),
-					Place: placeFromWire(request.GetPlace()), First: request.GetFirst(),
-				})
-				return err
-			})
+		err = withLists(request, func(in plugins.Input) (err error) {
+			in.ShortestPaths, in.Options = request.GetShortestPaths(), request.GetOptions()
+			in.DeviceTuples = deviceTuplesFromWire(request.GetDeviceTuples())
+			in.Place, in.First = placeFromWire(request.GetPlace()), request.GetFirst()
+			c, err = s.engine.Construct(ctx, in)
+			return err
 		})
 		s.part = request.GetPlace().GetSize() > 1
 		return c, err
 	}, constructionToWire, constructionFromWire)
+}
+
+// withLists maps the tuples and weights of a request while use runs.
+func withLists(request interface {
+	GetTuples() *enginepb.Segment
+	GetWeights() *enginepb.Segment
+	GetRecipe() *enginepb.Recipe
+}, use func(in plugins.Input) error) error {
+	return mapped(request.GetTuples(), tupleSegment, func(tuples []graph.Edge) error {
+		return mapped(request.GetWeights(), weightSegment, func(weights []float32) error {
+			return use(plugins.Input{Tuples: tuples, Weights: weights, Recipe: recipeFromWire(request.GetRecipe())})
+		})
+	})
 }
 
 // mapped maps the elements that wire names, for reading, while use runs; nil if wire names none.
