@@ -41,7 +41,7 @@ import (
 // processes: then it begins MPI when it is first described.
 func New() plugins.Engine {
 	p := &process{}
-	return plugins.NewEnding(p.describe, p.build, p.end)
+	return plugins.New(p.describe, p.build, p.end)
 }
 
 func (p *process) describe() (plugins.Description, error) {

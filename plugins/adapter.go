@@ -51,11 +51,11 @@ type Built struct {
 
 // New returns an Engine, which is also a Repeater, made of a description and a kernel 1. It does everything in the
 // contract except the kernels: it checks options, roots, arrays and contexts, runs the clock, and adds the engine's
-// name to errors.
+// name to errors. When it is closed, it also ends what it has begun otherwise, such as MPI.
 //
 //	rpc.Serve(plugins.New(describe, build))
-func New(describe func() (Description, error), build Build) Engine {
-	return &adapter{describe: describe, build: build}
+func New(describe func() (Description, error), build Build, end ...func() error) Engine {
+	return &adapter{describe: describe, build: build, end: end}
 }
 
 // VerticesOf returns 1 + the largest label of tuples, or 0 if there are none. It returns ErrTuples for a label that
@@ -75,6 +75,7 @@ func VerticesOf(tuples []graph.Edge, bits int) (int64, error) {
 type adapter struct {
 	describe func() (Description, error)
 	build    Build
+	end      []func() error
 	name     string // from the last description
 	graph    Built  // Search is nil: no graph
 	place    Place
@@ -318,7 +319,11 @@ func (a *adapter) free() (err error) {
 func (a *adapter) Close() (err error) {
 	defer a.wrap("close", &err)
 	a.closed = true
-	return a.free()
+	err = a.free()
+	for _, end := range a.end {
+		err = errors.Join(err, end())
+	}
+	return err
 }
 
 // ErrClock marks a time that cannot be that of the call for which an engine reported it.

@@ -27,7 +27,7 @@ import (
 // New returns the engine. A process that a launcher has started begins MPI when it is first described.
 func New() plugins.Engine {
 	p := &process{processors: runtime.GOMAXPROCS(0)}
-	return plugins.NewEnding(p.describe, p.build, p.end)
+	return plugins.New(p.describe, p.build, p.end)
 }
 
 // process is this process of the engine.
