@@ -75,8 +75,8 @@ const (
 // newSearch allocates the arrays of a search besides the graph.
 func (b *builder) newSearch(program, alone *driver.Program) *search {
 	g := &b.sizes
-	s := &search{device: b.device, program: program, groups: b.device.Units * b.tuning.perUnit, parent: b.parent,
-		turns: b.tuning.turns > 0, begun: true}
+	s := &search{device: b.device, program: program, groups: b.device.Units * b.tuning.perUnit,
+		parent: b.array("parents", 16*int64((g.Labels+1)/2)), turns: b.tuning.turns > 0, begun: true}
 	g.ChunkWords = uint32(chunkWords(int(g.Words), s.groups*max(b.tuning.turns, 1), program.Group))
 	s.sizes = *g
 	pieces := int64(g.Searched) + int64(b.entries)/int64(b.tuning.piece) // at most, of a frontier
@@ -103,7 +103,7 @@ func (b *builder) newSearch(program, alone *driver.Program) *search {
 	slot := func(program *driver.Program, i int, copied, last uint32) *driver.Kernel {
 		return kernel(program, "search_slot", uint32(i), uint32(0), uint32(0), *g, b.vertex, b.offset, b.target, b.quad,
 			b.wordHub, b.outputTemplate, b.leafBegin, b.label, visited[0], visited[1], corrected, by, queue[0], queue[1],
-			longQueue[0], longQueue[1], b.parent, s.state, uint32(0), copied, last)
+			longQueue[0], longQueue[1], s.parent, s.state, uint32(0), copied, last)
 	}
 	s.begin = kernel(program, "begin_searches", *g, visited[0], corrected, s.state)
 	s.wake = kernel(program, "fill", s.state, uint32(0), uint32(1))

@@ -37,13 +37,13 @@ type builder struct {
 	groups  int // of kernels that loop over their items
 	err     error
 
-	sizes                                 sizes
-	entries                               uint32
-	parts                                 []part
-	degree, counters                      driver.Array
-	label, vertex, leafBegin              driver.Array
-	offset, target                        driver.Array
-	wordHub, quad, outputTemplate, parent driver.Array
+	sizes                         sizes
+	entries                       uint32
+	parts                         []part
+	degree, counters              driver.Array
+	label, vertex, leafBegin      driver.Array
+	offset, target                driver.Array
+	wordHub, quad, outputTemplate driver.Array
 }
 
 // part is a part of the tuples as pairs on the device.
@@ -361,7 +361,6 @@ func (b *builder) derive() {
 	b.wordHub = b.array("hubs of words", 4*int64(g.Words))
 	b.quad = b.array("quads", 16*wordBits*int64(g.Words))
 	b.outputTemplate = b.array("output template", 8*int64((g.Labels+1)/2))
-	b.parent = b.array("parents", 16*int64((g.Labels+1)/2))
 	b.loop("word_hubs", *g, b.offset, b.target, b.wordHub)
 	b.loop("fill_quads", *g, b.offset, b.target, b.wordHub, b.quad)
 	b.loop("fill_template", *g, b.offset, b.target, b.leafBegin, b.label, b.vertex, b.outputTemplate)

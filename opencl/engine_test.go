@@ -66,7 +66,7 @@ func TestLimitsOfADevice(t *testing.T) {
 	}{
 		{l.Tuples, uint32(l.Vertices) - 1, false, nil}, {l.Tuples + 1, 0, false, plugins.ErrMemory},
 		{1, uint32(l.Vertices), false, plugins.ErrMemory}, {1, 0, true, plugins.ErrTuples},
-		{1, none, false, plugins.ErrTuples}, {1 << 31, 0, false, plugins.ErrTuples},
+		{1, none, false, plugins.ErrTuples}, {maxTuples + 1, 0, false, plugins.ErrTuples},
 	} {
 		if err := checkTuples(quarter, c.tuples, c.label, c.tooLong); !errors.Is(err, c.want) {
 			t.Errorf("%+v: got %v", c, err)

@@ -32,7 +32,7 @@ func tuned(d driver.Device) tuning {
 	if d.Kind == "cpu" {
 		t := tuning{group: 64, perUnit: 2, queue: 1024, piece: 256, oneGroup: 1024, alone: 64, reads: 4, scan: 16,
 			sortGroup: 64, sortUnit: 4}
-		if d.Platform == "Portable Computing Language" { // pocl; rusticl's llvmpipe finds wrong parents
+		if d.Platform == "Portable Computing Language" { // pocl; llvmpipe ends loops early (docs/opencl.md)
 			t.perUnit, t.turns = 1, 2
 		}
 		return t
@@ -82,6 +82,9 @@ const (
 	pairBytes  = 8     // of a tuple on the device
 	entryBytes = 2 * 4 // of a tuple in the lists
 	keyBytes   = 2 * 8 // of a list entry that is sorted: two keys
+
+	// At most: the place of an entry, and a sum of such a place and a step, have 32 bits.
+	maxTuples = 1<<31 - 1<<14
 )
 
 // searchBytes is what a search needs on the device besides the lists: labels, vertices, template, parents; offsets,
@@ -93,7 +96,7 @@ func searchBytes(labels, searched int64) int64 { return (4+4+4+8)*labels + (4+16
 func limits(devices []driver.Device) (l plugins.Limits) {
 	for _, d := range devices {
 		if d.Problem == "" {
-			tuples := min(d.MaxArray/entryBytes, (d.Memory-d.Memory/8)/(pairBytes+entryBytes), 1<<31-1) // the rest: a sort
+			tuples := min(d.MaxArray/entryBytes, (d.Memory-d.Memory/8)/(pairBytes+entryBytes), maxTuples) // the rest: a sort
 			l.Tuples = max(l.Tuples, tuples)
 			l.Vertices = max(l.Vertices, min(d.MaxArray/16, none))
 		}
@@ -108,8 +111,8 @@ func checkTuples(d driver.Device, tuples int64, maxLabel uint32, tooLong bool) e
 	case tooLong || maxLabel >= none:
 		return fmt.Errorf("the tuples have labels above %d, the largest that this engine accepts: %w",
 			none-1, plugins.ErrTuples)
-	case tuples > 1<<31-1:
-		return fmt.Errorf("%d tuples, and this engine accepts at most %d: %w", tuples, 1<<31-1, plugins.ErrTuples)
+	case tuples > maxTuples:
+		return fmt.Errorf("%d tuples, and this engine accepts at most %d: %w", tuples, maxTuples, plugins.ErrTuples)
 	case tuples > l.Tuples || int64(maxLabel) >= l.Vertices:
 		return fmt.Errorf("%d tuples and labels up to %d; the OpenCL device %s takes at most %d and %d, in arrays of at "+
 			"most %d bytes: %w; use a smaller graph or another device", tuples, maxLabel, d.Name, l.Tuples, l.Vertices-1,

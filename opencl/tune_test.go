@@ -22,7 +22,7 @@ import (
 
 var (
 	flagTune = flag.String("opencl.tune", "", "measure graphs and variants of constants on the first GPU: "+
-		"'kron:22,kron:24 group=128 perUnit=16 / group=64', where trace is a variant that shows each launch")
+		"'kron:22,kron:24 group=128 perUnit=16 / group=64', where trace is a variant that times each launch")
 	flagRoots = flag.Int("opencl.roots", 64, "roots of -opencl.tune")
 )
 
@@ -137,30 +137,25 @@ func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
 // showLaunches searches from a root launch by launch.
 func showLaunches(t *testing.T, s *search, root graph.Vertex) {
-	if len(s.device.Durations) == 0 {
-		if err := s.device.Profile(); err != nil {
-			t.Fatal(err)
-		}
-	}
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.device.Durations = nil
+	must(s.begin.Launch(s.groups))
+	must(s.Wake())
 	must(driver.Set(s.first[0], slotRoot, uint32(root)))
-	states := [][]uint32{}
 	for slot := range min(len(s.first), 20) {
+		begin := time.Now()
 		must(s.first[slot].Launch(s.groups))
+		must(s.device.Finish())
+		d := time.Since(begin)
 		state := make([]uint32, stateWords)
 		must(driver.Read(s.device, state, s.state, 0))
 		at := (slot & 3) * 16
-		states = append(states, append(append([]uint32{}, state[at:at+12]...), state[64+at:64+at+4]...))
-	}
-	for i, d := range s.device.Durations {
-		st := states[i]
-		fmt.Printf("  %-14s %8.1f us  mode %s frontier %d edges %d pieces %d long %d unexplored %d | "+
-			"found %d edges %d pieces %d long %d\n", d.Kernel, us(d.End-d.Start),
+		st := append(append([]uint32{}, state[at:at+12]...), state[64+at:64+at+4]...)
+		fmt.Printf("  %8.1f us  mode %s frontier %d edges %d pieces %d long %d unexplored %d | "+
+			"found %d edges %d pieces %d long %d\n", us(d),
 			[]string{"top-down", "bottom-up", "convert", "done", "over", "initial"}[st[0]], st[3], st[6], st[4], st[5], st[8],
 			st[12], st[13], st[14], st[15])
 	}

@@ -30,8 +30,6 @@ const (
 	deviceUUID          = 0x106a // cl_khr_device_uuid
 	programBuildLog     = 0x1183
 	kernelGroup         = 0x11b0
-	profilingStart      = 0x1282
-	profilingEnd        = 0x1283
 )
 
 // Device is a device that OpenCL finds.

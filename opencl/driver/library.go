@@ -41,7 +41,6 @@ const (
 	getKernelWorkGroupInfo
 	waitForEvents
 	releaseEvent
-	getEventProfilingInfo
 	flush
 	finish
 	enqueueReadBuffer
@@ -63,7 +62,7 @@ var entries = [functions]struct {
 	{"clCreateBuffer", 14}, {"clReleaseMemObject", 18}, {"clCreateProgramWithSource", 26}, {"clReleaseProgram", 29},
 	{"clBuildProgram", 30}, {"clGetProgramBuildInfo", 33}, {"clCreateKernel", 34}, {"clReleaseKernel", 37},
 	{"clSetKernelArg", 38}, {"clGetKernelWorkGroupInfo", 40}, {"clWaitForEvents", 41}, {"clReleaseEvent", 44},
-	{"clGetEventProfilingInfo", 45}, {"clFlush", 46}, {"clFinish", 47}, {"clEnqueueReadBuffer", 48},
+	{"clFlush", 46}, {"clFinish", 47}, {"clEnqueueReadBuffer", 48},
 	{"clEnqueueWriteBuffer", 49}, {"clEnqueueMapBuffer", 56}, {"clEnqueueUnmapMemObject", 58},
 	{"clEnqueueNDRangeKernel", 59},
 }

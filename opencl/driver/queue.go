@@ -4,7 +4,6 @@ package driver
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -31,16 +30,7 @@ type Context struct {
 	group      [1]uintptr
 	began      time.Time // of the first command since the last wait; zero: none
 	lost       bool
-	profiled   bool
-	event      uintptr
-	Durations  []Duration // of launches, with Profile
 	properties [3]uintptr
-}
-
-// Duration is the time of a launch on the device.
-type Duration struct {
-	Kernel     string
-	Start, End time.Duration // on the device's clock
 }
 
 const argumentBytes = 64 // of the largest argument of a kernel
@@ -57,25 +47,13 @@ func (d Device) Open() (*Context, error) {
 	c.context, err = a.create(createContext, uintptr(unsafe.Pointer(&c.properties)), 1, uintptr(unsafe.Pointer(&a.handle)),
 		0, 0, a.codeAt())
 	if err == nil {
-		err = c.newQueue(0)
+		c.queue, err = a.create(createCommandQueue, c.context, c.id, 0, a.codeAt())
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: the OpenCL device %s does not open: %w", plugins.ErrUnavailable, d.Name, err),
 			c.Close())
 	}
 	return c, nil
-}
-
-func (c *Context) newQueue(properties uintptr) (err error) {
-	c.queue, err = c.api().create(createCommandQueue, c.context, c.id, properties, c.api().codeAt())
-	return err
-}
-
-// Profile makes Launch record the duration of every kernel. It slows launches down.
-func (c *Context) Profile() error {
-	const profiling = 2 // CL_QUEUE_PROFILING_ENABLE
-	c.profiled = true
-	return cmp.Or(c.api().call(releaseCommandQueue, c.queue), c.newQueue(profiling))
 }
 
 func (c *Context) api() *api { return c.platform.api }
@@ -282,30 +260,10 @@ func (k *Kernel) Launch(groups int) error {
 	if c.began.IsZero() {
 		c.began = time.Now()
 	}
-	event := uintptr(0)
-	if c.profiled {
-		event = uintptr(unsafe.Pointer(&c.event))
-	}
 	err := c.api().call(enqueueNDRangeKernel, c.queue, k.handle, 1, 0, uintptr(unsafe.Pointer(&c.items)),
-		uintptr(unsafe.Pointer(&c.group)), 0, 0, event)
+		uintptr(unsafe.Pointer(&c.group)), 0, 0, 0)
 	if err != nil {
 		return c.explain(fmt.Errorf("kernel %s: %w", k.name, err), false)
 	}
-	if c.profiled {
-		return c.duration(k.name)
-	}
 	return nil
-}
-
-// duration waits for the launch and records how long it took.
-func (c *Context) duration(kernel string) error {
-	a := c.api()
-	if err := a.call(waitForEvents, 1, uintptr(unsafe.Pointer(&c.event))); err != nil {
-		return c.explain(err, false)
-	}
-	at := func(parameter uintptr) time.Duration {
-		return time.Duration(number(a.info(getEventProfilingInfo, c.event, parameter)))
-	}
-	c.Durations = append(c.Durations, Duration{kernel, at(profilingStart), at(profilingEnd)})
-	return a.call(releaseEvent, c.event)
 }
