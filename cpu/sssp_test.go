@@ -76,14 +76,53 @@ func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
 				for i := range weights {
 					weights[i] = weightLaws[law](r)
 				}
-				checkPaths(t, tuples, weights, vertices, []string{"1", "2", "8", "3"}[(i+k/2)%4], r)
+				roots := make([]graph.Vertex, 4)
+				for j := range roots {
+					roots[j] = graph.Vertex(r.Int64N(vertices))
+				}
+				checkPaths(t, tuples, weights, vertices, []string{"1", "2", "8", "3"}[(i+k/2)%4], roots)
 			})
 		}
 	}
 }
 
-// checkPaths compares searches from some roots with those of package graph, bit for bit, and validates the parents.
-func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices int64, threads string, r *rand.Rand) {
+// The end of a long list is not sorted, so push must go on after an entry that cannot matter. Here entries of weight
+// 0.5 are among those of weight 3: they lead to hub 2, and from there to hub 1, whose way over hub 0 is longer.
+func TestPushGoesThroughAListThatIsNotSorted(t *testing.T) {
+	const relay, root, mid, firstLeaf = 5, 6, 7, 8
+	var tuples []graph.Edge
+	var weights []float32
+	add := func(u, v graph.Vertex, w float32) {
+		tuples, weights = append(tuples, graph.MakeEdge(u, v)), append(weights, w)
+	}
+	vertices := graph.Vertex(firstLeaf)
+	for hub, leaves := range []graph.Vertex{600, 400, 300, 300, 300} {
+		for range leaves {
+			add(graph.Vertex(hub), vertices, 1)
+			vertices++
+		}
+	}
+	add(root, 0, 0.1)
+	add(root, mid, 0.2)
+	add(mid, relay, 0.01)
+	add(0, 1, 1)
+	add(1, 2, 0.01)
+	add(0, 4, 1)
+	for range 24 {
+		add(relay, 3, 0.1)
+	}
+	for range 6 {
+		for range 4 {
+			add(relay, 4, 3)
+		}
+		add(relay, 2, 0.5)
+	}
+	checkPaths(t, tuples, weights, int64(vertices), "1", []graph.Vertex{root})
+}
+
+// checkPaths compares searches from roots with those of package graph, bit for bit, and validates the parents.
+func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices int64, threads string,
+	roots []graph.Vertex) {
 	oracle := must.Get(graph.NewWeightedCSR(tuples, weights, vertices))
 	host, err := validate.New(tuples, vertices, 1)
 	if err == nil {
@@ -100,8 +139,7 @@ func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices i
 		t.Fatal(err)
 	}
 	parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
-	for range 4 {
-		root := graph.Vertex(r.Int64N(vertices))
+	for _, root := range roots {
 		host.OverwritePaths(parent, distance)
 		must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
 		_, want := must.Get2(oracle.ShortestPaths(root))
