@@ -27,9 +27,9 @@ import (
 //	push    push the entries that can lie on a shortest path to a hub below T = t0 + reach, until all of these hubs are
 //	        right
 //	pull    every other vertex looks at its list in ascending order of bounds while they are less than its distance,
-//	        first hubs, then classes of falling degree. It is final if each neighbor looked at is final, or no path over
-//	        it can be shorter. Ranks send the distances of a class, and then those that change, and vertices that are not
-//	        final look again, until nothing changes
+//	        in classes of falling degree. It is final if each neighbor looked at is final, or no path over it can be
+//	        shorter. Ranks send the distances of a class, and then those that change, and vertices that are not final
+//	        look again, until nothing changes
 //	finish  what a few passes have left, in deep graphs, is pushed over whole lists
 //	leaves  vertices with a single tuple take the distance over it
 //
@@ -83,7 +83,7 @@ type paths struct {
 	count   int64 // own part of its frontier
 	ballot
 	hub   uint32   // least distance of a hub
-	queue []uint32 // own vertices whose distance has fallen, some more than once
+	queue []uint32 // pairs of an own vertex and a distance that it has got
 	block frontierBlock
 	pushing
 	pulling
@@ -92,7 +92,6 @@ type paths struct {
 // distances are those of a search, as far as this rank knows them.
 type distances struct {
 	state   []uint64 // [width+1] of each Local, and of isolated labels
-	pushed  []uint32 // [Local] the distance that the vertex has pushed
 	known   []uint32 // [Column]
 	rows    []uint32 // [Row] distances, as in known; a part of known in one dimension
 	targets []uint32 // distances of the neighbors in down: rows or, in one dimension, known
@@ -120,8 +119,9 @@ func (p *paths) Piece(worker, from, to int) { p.task(p, worker, from, to) }
 type pathWorker struct {
 	entries int64      // looked at
 	looked  int        // own vertices that have looked
-	list    []uint32   // vertices: the next queue, or active rows
+	list    []uint32   // the next queue, or active rows
 	pairs   []uint32   // a vertex and its distance each: to push, or changed
+	offers  []offer    // of a batch
 	touched uint64     // not used; keeps the compiler from dropping reads
 	out     [][]uint32 // [owner] offers: a vertex, a distance and the label + 1 of the parent each
 	doubts  [][]uint32 // [owner] vertices whose distance may be wrong
@@ -140,7 +140,6 @@ func (b *weigher) makePaths(s *Rank) error {
 	p.workers = make([]pathWorker, b.team.Size())
 	p.ownColumn, p.ownRow = b.i*b.width, b.j*b.width
 	p.state = memory.Allocate[uint64](b.memory, "states", b.width+1)
-	p.pushed = b.allocate("pushed distances", b.width+1)
 	p.known = b.allocate("distances", b.columns)
 	if b.grid.C == 1 {
 		p.down, p.owners, p.own, p.targets = p.up, s.inColumn, b.i, p.known
@@ -279,7 +278,7 @@ func (p *paths) begin(ctx context.Context, own bool, v int) {
 	}
 	if own {
 		p.state[v] = uint64(p.labels[p.ownColumn+v])
-		p.queue = append(p.queue, uint32(v))
+		p.queue = append(p.queue, uint32(v), 0)
 		if p.isHub.has(uint32(p.ownColumn + v)) {
 			p.hub = 0
 		}
@@ -289,14 +288,15 @@ func (p *paths) begin(ctx context.Context, own bool, v int) {
 
 func (p *paths) clearColumns(_, from, to int) { fill(p.known[from:to], infinity) }
 func (p *paths) clearRows(_, from, to int)    { fill(p.rows[from:to], infinity) }
-func (p *paths) clearOwn(_, from, to int) {
-	fill(p.state[from:to], infinity<<distanceBit0)
-	fill(p.pushed[from:to], final)
-}
+func (p *paths) clearOwn(_, from, to int)     { fill(p.state[from:to], infinity<<distanceBit0) }
 
+// fill copies a first part that stays in a cache: that is faster than a loop over all.
 func fill[E any](all []E, with E) {
-	for k := range all {
-		all[k] = with
+	part := all[:min(len(all), 256)]
+	for k := range part {
+		part[k] = with
+	}
+	for n := len(part); n < len(all); n += copy(all[n:], part) {
 	}
 }
 
@@ -324,7 +324,7 @@ func (p *paths) search() error {
 	if err := p.pullAll(); err != nil {
 		return err
 	}
-	p.lookAtLists(nil, p.listed[p.starts[leafClass]:])
+	p.lookAtLists(p.listed[p.starts[leafClass]:], nil)
 	p.endLevel(p.sizes[leafClass])
 	return nil
 }

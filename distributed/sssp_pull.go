@@ -13,7 +13,7 @@ import (
 // The first pass goes through one class after the other, so that the neighbors that matter to a vertex are usually
 // final when it looks: ranks send the distances of a class before the next one begins. Most vertices of a class are
 // final after one entry, and are taken without a branch that the processor cannot predict (lookFirst). Those that are
-// not final look again with the next class.
+// not final look again after the last class.
 
 // pulling is the scratch of passes of pull.
 type pulling struct {
@@ -22,8 +22,7 @@ type pulling struct {
 	low     float32  // t0, rounded down
 	floor   float32  // no vertex that is wrong gets a smaller distance than a neighbor of it at that distance gives it
 	source  []uint32 // rows that workers share out
-	active  []uint32 // rows that are not final and look in the next pass
-	waiting []uint32 // rows that were not final when their class had looked, and look again with the next class
+	active  []uint32 // rows that are not final and look in the next pass; in the first pass those of the classes so far
 	class   int      // of the active rows in the first pass; numClasses later
 	changed []uint32 // pairs of an own vertex and its distance, as in known
 	into    []uint32 // known or rows, in which the messages of a group are stored
@@ -39,24 +38,22 @@ const (
 // pullAll makes all vertices final that can be reached.
 func (p *paths) pullAll() error {
 	p.low = p.t0 * slack
-	p.floor, p.class = p.low, numClasses
+	p.floor, p.class = p.low, hubClass
 	p.do(int(p.borders[p.world.Rank()][leafClass]), pullPiece, (*paths).finalizePushed)
 	p.publish()
-	p.active, p.waiting = p.active[:0], p.waiting[:0]
-	for p.class = hubClass; p.class < leafClass; p.class++ {
+	p.active = p.choose(p.active[:0], p.listed[:p.starts[hubClass+1]])
+	for p.class = hubClass + 1; p.class < leafClass; p.class++ {
 		if p.sizes[p.class] == 0 {
 			continue
 		}
 		rows := p.listed[p.starts[p.class]:p.starts[p.class+1]]
-		p.lookAtLists(rows, p.waiting)
-		p.eachRow(p.waiting, (*paths).finalize)
+		p.lookAtLists(rows, nil)
 		p.eachRow(rows, (*paths).finalizeClass)
 		p.publish()
-		p.active = p.choose(p.active, p.waiting)
-		p.waiting = p.choose(p.waiting[:0], rows)
+		p.active = p.choose(p.active, rows)
 		p.endLevel(p.sizes[p.class])
 	}
-	p.class, p.active, p.waiting = numClasses, append(p.active, p.waiting...), p.waiting[:0]
+	p.class = numClasses
 	for pass := 2; ; pass++ {
 		if err := p.pullPass(); err != nil {
 			return err
@@ -110,7 +107,7 @@ func (p *paths) pullPass() error {
 func (p *paths) finish() error {
 	p.queue = p.queue[:0]
 	for pairs := p.changed; len(pairs) > 0; pairs = pairs[2:] {
-		p.queue = append(p.queue, pairs[0])
+		p.queue = append(p.queue, pairs[0], pairs[1]&^final)
 	}
 	_, err := p.pushRounds(pushing{whole: true, below: infinity, ahead: p.farther})
 	return err
@@ -300,15 +297,18 @@ func (p *paths) takeLooks(worker, from, to int) {
 	}
 }
 
-// finalizePushed makes those of the own vertices from..to-1 final that are right after push.
+// finalizePushed makes those of the own vertices from..to-1 final that are right after push, and records those that are
+// not hubs: all hubs are sent.
 func (p *paths) finalizePushed(worker, from, to int) {
-	x, t0 := &p.workers[worker], math.Float32bits(p.t0)
+	x, t0, hubs := &p.workers[worker], math.Float32bits(p.t0), p.hubsOf(p.world.Rank())
 	for v := from; v < to; v++ {
 		d := distanceOf(p.state[v])
-		if d < t0 || d < p.limit && p.isHub.has(uint32(p.ownColumn+v)) {
+		if d < t0 || d < p.limit && v < hubs {
 			d |= final
 		}
-		if d != p.rows[p.ownRow+v] {
+		if v < hubs {
+			p.rows[p.ownRow+v] = d
+		} else if d != infinity {
 			x.pairs = append(x.pairs, uint32(v), d)
 		}
 	}

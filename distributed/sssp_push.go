@@ -86,7 +86,7 @@ func (p *paths) pushRound(how pushing) error {
 	p.pushing = how
 	l := &p.level
 	l.Direction = graph.TopDown
-	p.do(len(p.queue), takePiece, (*paths).take)
+	p.do(len(p.queue)/2, takePiece, (*paths).take)
 	if p.grid.C == 1 {
 		p.changed = p.takePairs(p.changed[:0])
 		p.pushBlock(frontierBlock{p.changed, 0, p.labels[p.ownColumn:]})
@@ -151,18 +151,22 @@ func (p *paths) pushBlock(b frontierBlock) {
 	p.do(len(b.pairs)/2, pushPiece, (*paths).pushPairs)
 }
 
-// take takes the vertices from..to-1 of the queue that push in this round.
+// take takes those of pairs from..to-1 of the queue that push in this round. A vertex that has got a smaller distance
+// since has another pair.
 func (p *paths) take(worker, from, to int) {
 	x := &p.workers[worker]
-	for _, v := range p.queue[from:to] {
-		d := distanceOf(p.state[v])
+	for pairs := p.queue[2*from : 2*to]; len(pairs) > 0; pairs = pairs[2:] {
+		v, d := pairs[0], pairs[1]
 		if d > p.near || d >= p.below || p.skipHubs && p.isHub.has(uint32(p.ownColumn)+v) {
-			x.list, x.nearest = append(x.list, v), min(x.nearest, d)
-		} else if atomic.SwapUint32(&p.pushed[v], d) != d {
+			x.list, x.nearest = append(x.list, v, d), min(x.nearest, d)
+		} else if distanceOf(p.state[v]) == d {
 			x.pairs = append(x.pairs, v, d)
 		}
 	}
 }
+
+// offer is a distance for a vertex, a row or in one dimension a column, over one with that label + 1.
+type offer struct{ to, distance, label uint32 }
 
 // pushPairs offers distances to the neighbors of vertices from..to-1 of the block.
 func (p *paths) pushPairs(worker, from, to int) {
@@ -170,7 +174,7 @@ func (p *paths) pushPairs(worker, from, to int) {
 	if p.pruned {
 		lists = &p.core
 	}
-	first, width, below := uint32(p.own*p.width), uint32(p.width), math.Float32frombits(p.below)
+	below := math.Float32frombits(p.below)
 	for part := range slices.Chunk(b.pairs[2*from:2*to], 2*touchAhead) {
 		for k := 0; k < len(part); k += 2 { // fetch the lists at once: each is somewhere else in memory
 			if at := lists.at[b.first+int(part[k])]; at < uint64(len(lists.entries)) {
@@ -179,24 +183,44 @@ func (p *paths) pushPairs(worker, from, to int) {
 		}
 		for ; len(part) > 0; part = part[2:] {
 			v, d := part[0], math.Float32frombits(part[1])
-			list, end := lists.at[b.first+int(v)], lists.at[b.first+int(v)+1]
-			low, at := d*slack, list
-			for ; at < end && (p.whole || low+lists.bounds[at] < below); at++ {
-				u, w := splitEntry(lists.entries[at])
-				sum := math.Float32bits(d + w)
-				if own := u - first; own < width {
-					p.lower(x, own, sum, b.labels[v])
-				} else if lessen(&p.targets[u], sum) {
-					k := u / width
-					x.out[k] = append(x.out[k], u-k*width, sum, b.labels[v])
-					if p.grid.C == 1 { // its owner takes it after the ballot
-						x.see(sum, p.isHub.has(u))
-					}
+			low, label := d*slack, b.labels[v]
+			for at, end := lists.at[b.first+int(v)], lists.at[b.first+int(v)+1]; at < end; at++ {
+				if !p.whole && low+lists.bounds[at] >= below {
+					break
 				}
+				u, w := splitEntry(lists.entries[at])
+				x.offers = append(x.offers, offer{u, math.Float32bits(d + w), label})
 			}
-			x.entries += int64(at - list)
+		}
+		p.makeOffers(x)
+	}
+}
+
+// makeOffers makes the offers of a batch that are less than what this rank knows: at once to its own vertices, or in
+// out. Those are found without a branch that the processor cannot predict, so the cache misses overlap.
+func (p *paths) makeOffers(x *pathWorker) {
+	x.entries += int64(len(x.offers))
+	n := 0
+	for _, o := range x.offers {
+		x.offers[n] = o
+		n += int(less(uint64(o.distance), uint64(atomic.LoadUint32(&p.targets[o.to])&^final)))
+	}
+	for _, o := range x.offers[:n] {
+		if !lessen(&p.targets[o.to], o.distance) {
+			continue
+		}
+		k := int(o.to) / p.width
+		v := o.to - uint32(k*p.width)
+		if k == p.own {
+			p.lower(x, v, o.distance, o.label)
+			continue
+		}
+		x.out[k] = append(x.out[k], v, o.distance, o.label)
+		if p.grid.C == 1 { // its owner takes it after the ballot
+			p.see(x, o.distance, o.to)
 		}
 	}
+	x.offers = x.offers[:0]
 }
 
 // lessen stores a distance if it is less than the one at known, and reports whether it is.
@@ -215,13 +239,14 @@ func lessen(known *uint32, sum uint32) bool {
 // lower gives an own vertex a distance and a parent, if the distance is smaller, and queues it.
 func (p *paths) lower(x *pathWorker, v, distance, parent uint32) {
 	if p.accept(v, distance, parent) {
-		x.list = append(x.list, v)
-		x.see(distance, p.isHub.has(uint32(p.ownColumn)+v))
+		x.list = append(x.list, v, distance)
+		p.see(x, distance, uint32(p.ownColumn)+v)
 	}
 }
 
-func (x *pathWorker) see(distance uint32, hub bool) {
-	if x.nearest = min(x.nearest, distance); hub {
+// see counts a distance of a column for the ballot.
+func (p *paths) see(x *pathWorker, distance, column uint32) {
+	if x.nearest = min(x.nearest, distance); p.untilHub && p.isHub.has(column) {
 		x.hub = min(x.hub, distance)
 	}
 }
