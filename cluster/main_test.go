@@ -163,12 +163,12 @@ var defaults = times{
 }
 
 // fork starts children of this process, which learn their rank and node from variables. One that fails ends all, a
-// little later.
+// little later: a place when even a busy machine has noticed which one it was.
 func fork() Launcher {
 	return Launcher{"fork", []string{"sh"}, "install a shell", nil, func(t task) []string {
 		const script = `n=$1; h=$2; shift 2; i=0
 while [ $i -lt $n ]; do
-	{ PMI_RANK=$i ` + nodeKey + `=$((i % h)) "$@" || { sleep 0.3; kill -TERM 0; }; } &
+	{ PMI_RANK=$i ` + nodeKey + `=$((i % h)) "$@" || { sleep 0.3 ${TEPS_PLACE:+3}; kill -TERM 0; }; } &
 	i=$((i + 1))
 done
 wait`
