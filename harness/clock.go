@@ -14,17 +14,14 @@ import (
 
 // timed makes a call that returns its time on the engine's clock, which must be positive, and on the host's clock,
 // which must not be shorter. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
-// two times differ, because of a delay or of a clock that leaves out work. Each call is prepared outside the clocks.
+// two times differ, because of a delay or of a clock that leaves out work.
 func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, wall time.Duration) bool,
-	prepare func(context.Context) error, call func(context.Context) (elapsed, wall time.Duration, err error)) (
-	repeats int, err error) {
+	call func(context.Context) (elapsed, wall time.Duration, err error)) (repeats int, err error) {
 	for ; ; repeats++ {
 		before := e.suspensions.count()
 		limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
 		var elapsed, wall time.Duration
-		if err = prepare(limited); err == nil {
-			elapsed, wall, err = call(limited)
-		}
+		elapsed, wall, err = call(limited)
 		late := limited.Err() != nil
 		cancel()
 		suspended := e.suspensions.count() > before && ctx.Err() == nil && (err == nil || late)

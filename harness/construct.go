@@ -26,13 +26,12 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
 	}()
 	var c Constructed
-	nothing := func(context.Context) error { return nil }
 	never := func(_, _ time.Duration) bool { return false } // it takes too long to repeat because of some delay
 	construct := func(ctx context.Context) (_, _ time.Duration, err error) {
 		c, err = e.session.Construct(ctx, e.spec.Options)
 		return c.Elapsed, c.Wall, err
 	}
-	repeats, err := e.timed(ctx, "kernel 1", never, nothing, construct)
+	repeats, err := e.timed(ctx, "kernel 1", never, construct)
 	if e.built = c.Construction; err != nil {
 		return err
 	}

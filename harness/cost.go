@@ -74,7 +74,7 @@ const (
 
 // confirmClock times a loop of the engine's searches on the host's clock, to which record.Run.Clock compares the times
 // of the single searches. Engines that are part of teps have no such loop.
-func (e *engineRun) confirmClock(ctx context.Context) (err error) {
+func (e *engineRun) confirmClock(ctx context.Context) error {
 	if e.spec.Builtin != "" || e.clock != nil || countable(e.done) != nil {
 		return nil
 	}
@@ -83,25 +83,23 @@ func (e *engineRun) confirmClock(ctx context.Context) (err error) {
 		mean += r.Time / float64(len(e.done))
 	}
 	searches := inLoop * time.Duration(max(mean, e.in.cost.Copy)*1e9)
-	for try := 0; try == 0 || try <= maxRepeats && !e.clock.Confirms(e.in.cost); try++ { // the machine may be busy
-		if e.clock, err = e.loopUnmetered(ctx, e.order(), max(minLoop, searches)); err != nil || e.clock.Violation != "" {
-			break
+	order := func(int) []record.RootRecord { return e.order() }
+	loop, err := e.loopUntil(ctx, max(minLoop, searches), 1+maxRepeats, order, func(_ int, l *record.EnergyLoop) bool {
+		return l.Kind != record.LoopByRepeat || l.Confirms(e.in.cost)
+	})
+	if err == nil && loop.Violation == "" {
+		if loop.Kind != record.LoopByRepeat {
+			return nil // the engine has no loop: the host has timed its calls only
 		}
-		if e.clock.Kind != record.LoopByRepeat {
-			e.clock = nil // the engine has no loop: the host has timed its calls only
-			return nil
-		}
-	}
-	if err == nil && e.clock.Violation == "" {
-		e.clock.Violation, err = e.checkOrder(ctx, max(minLoop/8, searches/2))
+		loop.Violation, err = e.checkOrder(ctx, max(minLoop/8, searches/2))
 	}
 	if err != nil {
 		return fmt.Errorf("confirm the clock: %w", err)
 	}
-	if e.clock.Violation != "" {
-		e.note("%s", e.clock.Violation)
+	if e.clock = loop; loop.Violation != "" {
+		e.note("%s", loop.Violation)
 	}
-	return e.record(record.Entry{Clock: e.clock})
+	return e.record(record.Entry{Clock: loop})
 }
 
 // maxApart is the largest ratio of the times of two loops that search from the same vertices in another order.
@@ -119,25 +117,27 @@ func (e *engineRun) checkOrder(ctx context.Context, duration time.Duration) (vio
 		return "", nil // it may not be a label of the tuples
 	}
 	each := []float64{math.Inf(1), math.Inf(1)} // of the fastest loops, seconds a search
-	for try := range 8 * maxRepeats {           // the machine may be busy
-		loop, err := e.loopUnmetered(ctx, all[try%2:len(all)-1+try%2], duration)
-		if err != nil || loop.Violation != "" {
-			return loop.Violation, err
-		}
-		each[try%2] = min(each[try%2], loop.Elapsed/float64(loop.Searches))
-		if slices.Max(each) <= maxApart*slices.Min(each) {
-			return "", nil
-		}
+	alike := func() bool { return slices.Max(each) <= maxApart*slices.Min(each) }
+	loop, err := e.loopUntil(ctx, duration, 8*maxRepeats, func(try int) []record.RootRecord {
+		return all[try%2 : len(all)-1+try%2]
+	}, func(try int, l *record.EnergyLoop) bool {
+		each[try%2] = min(each[try%2], l.Elapsed/float64(l.Searches))
+		return alike()
+	})
+	if err != nil || loop.Violation != "" || alike() {
+		return loop.Violation, err
 	}
 	return fmt.Sprintf("a loop takes %.4g or %.4g ms a search, depending on which of its roots comes first: it leaves "+
 		"out roots, or the machine is busy", each[0]*1e3, each[1]*1e3), nil
 }
 
-// loopUnmetered is loop, which it repeats if this process was suspended.
-func (e *engineRun) loopUnmetered(ctx context.Context, order []record.RootRecord, duration time.Duration) (
+// loopUntil repeats loop until it is good, because the machine may be busy or this process suspended.
+func (e *engineRun) loopUntil(ctx context.Context, duration time.Duration, tries int,
+	order func(try int) []record.RootRecord, good func(try int, loop *record.EnergyLoop) bool) (
 	loop *record.EnergyLoop, err error) {
-	for range 1 + maxRepeats {
-		if _, loop, err = e.loop(ctx, order, duration); !errors.Is(err, errSuspended) {
+	for try := range tries {
+		_, loop, err = e.loop(ctx, order(try), duration)
+		if !errors.Is(err, errSuspended) && (err != nil || loop.Violation != "" || good(try, loop)) {
 			break
 		}
 	}

@@ -107,15 +107,16 @@ func (e *engineRun) searchAndCheck(ctx context.Context, r record.RootRecord) (re
 // search is kernel 2 or 3 from one root, timed.
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
 	var found Searched
-	prepare := func(ctx context.Context) error { return cmp.Or(e.session.Ready(ctx), e.wake(ctx)) }
 	search := func(ctx context.Context) (_, _ time.Duration, err error) {
-		found, err = e.session.Search(ctx, root)
+		if err = cmp.Or(e.session.Ready(ctx), e.wake(ctx)); err == nil { // outside the clocks
+			found, err = e.session.Search(ctx, root)
+		}
 		return found.Elapsed, found.Wall, err
 	}
 	apart := func(elapsed, wall time.Duration) bool {
 		return e.spec.Apart(e.in.cost, elapsed.Seconds(), wall.Seconds())
 	}
-	repeats, err := e.timed(ctx, "search", apart, prepare, search)
+	repeats, err := e.timed(ctx, "search", apart, search)
 	if err != nil {
 		return record.RootRecord{}, err
 	}

@@ -61,49 +61,21 @@ func triangle(t *testing.T, e plugins.Engine) {
 	must.Get(e.Construct(t.Context(), plugins.Input{Tuples: tuples}))
 }
 
-func TestSearchChecksReportedTime(t *testing.T) {
+func TestSearchTakesTheCallWithoutAReportedTime(t *testing.T) {
 	const sleep = 2 * time.Millisecond
-	for _, c := range []struct {
-		reported, low, high time.Duration
-		refused             string
-	}{
-		{0, sleep, time.Hour, ""}, // the call
-		{sleep, sleep, sleep, ""},
-		{time.Hour, 0, time.Hour, "exceeds"},
-		{-1, -1, 0, "not positive"},
-	} {
+	for reported, longest := range map[time.Duration]time.Duration{0: time.Hour, sleep: sleep} {
 		e := engine(func(search searcher) searcher {
 			return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
 				time.Sleep(sleep)
 				_, err := search(ctx, root, parent)
-				return plugins.Traversal{Elapsed: c.reported}, err
+				return plugins.Traversal{Elapsed: reported}, err
 			}
 		}, nil)
 		triangle(t, e)
 		got, err := e.Search(t.Context(), 0, plugins.Output{Parent: make([]graph.Vertex, 3)})
-		if got.Elapsed < c.low || got.Elapsed > c.high || (err != nil) != (c.refused != "") ||
-			err != nil && !strings.Contains(err.Error(), c.refused) {
-			t.Errorf("reported %v: got %v, %v, want %q", c.reported, got.Elapsed, err, c.refused)
+		if got.Elapsed < sleep || got.Elapsed > longest || err != nil {
+			t.Errorf("reported %v: got %v, %v", reported, got.Elapsed, err)
 		}
-	}
-}
-
-func TestCheckClock(t *testing.T) {
-	for _, c := range []struct {
-		elapsed, call, outside time.Duration
-		refused                string
-	}{
-		{1, 1, 0, ""}, {5, 10, 0, ""}, {4, 10, 2, ""},
-		{0, 1, 0, "not positive"}, {2, 1, 0, "exceeds"}, {4, 10, 0, "less than half"}, {3, 10, 2, "less than half"},
-	} {
-		err := plugins.CheckClock("a call", c.elapsed, c.call, c.outside)
-		if errors.Is(err, plugins.ErrClock) != (c.refused != "") ||
-			err != nil && !strings.Contains(err.Error(), c.refused) {
-			t.Errorf("%+v: got %v", c, err)
-		}
-	}
-	if got := plugins.MoveTime(3 << 29); got != 1500*time.Millisecond {
-		t.Errorf("1.5 GiB move in %v, want 1.5 s", got)
 	}
 }
 

@@ -137,11 +137,6 @@ func TestDeviationsAreNotCompliant(t *testing.T) {
 			"program SHA-256 missing"},
 		"unknown processor": {func(m *Manifest, _ []Entry) { m.Machine.CPU = "" }, "Machine, memory", "missing, 2 threads"},
 		"known clock":       {func(m *Manifest, _ []Entry) { m.Machine.ClockMHz = 2100 }, "", "2100 MHz, 1024 MiB"},
-		"clock that omits most of every search": {func(_ *Manifest, e []Entry) {
-			for i := range 64 {
-				e[4+i].Root.Wall = 0.1
-			}
-		}, "accounts for the time", "s are allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, entries := officialRun()
