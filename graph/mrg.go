@@ -44,17 +44,6 @@ func (s *Stream) Next31() uint32 {
 	return uint32(next)
 }
 
-// Float64 returns a number in [0, 1) made of the next two outputs, with the arithmetic of the reference: the
-// conversions keep the compiler from fusing multiplication and addition, which would round differently.
-func (s *Stream) Float64() float64 {
-	const (
-		first  = .000000000465661287524579692           // (2^31-1)^-1
-		second = .0000000000000000002168404346990492787 // (2^31-1)^-2
-	)
-	high, low := float64(s.Next31()), float64(s.Next31())
-	return float64(high*first) + float64(low*second)
-}
-
 // Skip skips high*2^128 + middle*2^64 + low outputs.
 func (s *Stream) Skip(high, middle, low uint64) {
 	step := jump{0, 1}

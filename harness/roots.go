@@ -26,7 +26,7 @@ func DrawRoots(vertices int64, seed1, seed2 uint64, joined func([]graph.Vertex) 
 	for batch := 2 * wanted; len(roots) < wanted; batch = min(2*batch, 1<<16) {
 		some := make([]graph.Vertex, batch)
 		for i := range some {
-			first, second := stream.Float64(), stream.Float64()
+			first, second := uniform(&stream), uniform(&stream)
 			some[i] = graph.Vertex(int64((first+second)*float64(vertices)) % vertices)
 		}
 		has, err := joined(some)
@@ -43,6 +43,17 @@ func DrawRoots(vertices int64, seed1, seed2 uint64, joined func([]graph.Vertex) 
 		}
 	}
 	return roots, rejected, nil
+}
+
+// uniform returns a number in [0, 1) made of the next two outputs, with the arithmetic of the reference: the
+// conversions keep the compiler from fusing multiplication and addition, which would round differently.
+func uniform(s *graph.Stream) float64 {
+	const (
+		first  = .000000000465661287524579692           // (2^31-1)^-1
+		second = .0000000000000000002168404346990492787 // (2^31-1)^-2
+	)
+	high, low := float64(s.Next31()), float64(s.Next31())
+	return float64(high*first) + float64(low*second)
 }
 
 // given returns the vertices with these labels in the graph's file. Labels ascend with the vertices. The error, a
