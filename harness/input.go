@@ -16,12 +16,11 @@ import (
 // Input is the tuples and the roots of a graph, shared by all engines. It can serve several runs in sequence.
 type Input struct {
 	Data
-	id     record.GraphID
-	graph  record.GraphRecord
-	made   Made
-	roots  []graph.Vertex
-	isRoot map[graph.Vertex]bool
-	cost   *record.Cost // of calls for this graph; nil: not measured so far
+	id    record.GraphID
+	graph record.GraphRecord
+	made  Made
+	roots []graph.Vertex
+	cost  *record.Cost // of calls for this graph; nil: not measured so far
 }
 
 // Close returns the memory. A nil Input has none.
@@ -39,7 +38,7 @@ func NewInput(
 	if err != nil {
 		return nil, err
 	}
-	in = &Input{id: id, isRoot: map[graph.Vertex]bool{}}
+	in = &Input{id: id}
 	if source != nil {
 		in.graph.Vertices = source.Vertices()
 		in.graph.Recipe, _ = source.(graph.Kronecker)
@@ -75,39 +74,25 @@ func (in *Input) draw(ctx context.Context, plan record.Plan) (err error) {
 		in.graph.RootsGiven = !slices.Equal(drawn, in.roots)
 	}
 	in.graph.RootsFound = len(in.roots)
-	for _, root := range in.roots {
-		in.isRoot[root] = true
-	}
 	return err
 }
 
-// maxDraws is the number of vertices that are drawn at a time, and the number after which the lowest suitable vertex is
-// taken.
-const maxDraws = 1000
-
 // other draws a vertex with a neighbor that is not a root of the run, or reports that there is none.
 func (in *Input) other(ctx context.Context) (v graph.Vertex, ok bool, err error) {
-	if in.made.Joined == int64(len(in.roots)) {
+	if in.made.Joined <= int64(len(in.roots)) {
 		return 0, false, nil
 	}
-	some := make([]graph.Vertex, maxDraws)
-	for i := range some {
-		some[i] = graph.Vertex(rand.Int64N(in.graph.Vertices))
+	drawn, _, err := DrawRoots(in.graph.Vertices, rand.Uint64(), rand.Uint64(), func(some []graph.Vertex) ([]bool, error) {
+		fits, err := in.Joined(ctx, some)
+		for i := range fits {
+			fits[i] = fits[i] && !slices.Contains(in.roots, some[i])
+		}
+		return fits, err
+	}, 1)
+	if err != nil {
+		return 0, false, err
 	}
-	for next := graph.Vertex(0); ; next += maxDraws {
-		joined, err := in.Joined(ctx, some)
-		for i, v := range some {
-			if err == nil && joined[i] && !in.isRoot[v] {
-				return v, true, nil
-			}
-		}
-		if err != nil || int64(next) >= in.graph.Vertices {
-			return 0, false, err
-		}
-		for i := range some {
-			some[i] = min(next+graph.Vertex(i), graph.Vertex(in.graph.Vertices-1))
-		}
-	}
+	return drawn[0], true, nil
 }
 
 // labelOf returns the label of a root in the graph's file, or nil if that is its number.
