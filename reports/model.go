@@ -10,6 +10,7 @@
 package reports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -119,8 +120,12 @@ func (r Result) FactLine() string {
 	if m.Cores > 0 {
 		cores = Plural(m.Cores, "core", "cores")
 	}
-	return Joined(" · ", Dated(r.Started), Name(m.Hostname), Joined(", ", Name(m.CPU), cores), units.Bytes(m.MemoryBytes),
-		"teps "+Joined(" ", Name(r.Software.Version), Clean(r.Software.Commit, 16)), "record "+r.Name(),
+	var gpus []string
+	for _, gpu := range m.GPUs {
+		gpus = append(gpus, Name(cmp.Or(gpu.Name, gpu.PCI)))
+	}
+	return Joined(" · ", Dated(r.Started), Name(m.Hostname), Joined(", ", Name(m.CPU), cores),
+		Joined(", ", slices.Compact(gpus)...), units.Bytes(m.MemoryBytes), "teps "+Joined(" ", Name(r.Software.Version), Clean(r.Software.Commit, 16)), "record "+r.Name(),
 		Sentence(strings.Join(r.Command, " ")))
 }
 

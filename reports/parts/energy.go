@@ -145,7 +145,7 @@ func powerFigure(r reports.Summary) reports.Figure {
 	watts := newSpan()
 	for i, m := range limited(&f, meters, maxPowerLines, "meters; the table has all") {
 		key := reports.Key{Look: reports.Looks(i),
-			Label: fmt.Sprintf("%s (%s, %s)", reports.EngineName(m.Meter.Name), m.Meter.Scope, m.Meter.Method)}
+			Label: fmt.Sprintf("%s (%s, %s)", reports.Sentence(m.Meter.Name), m.Meter.Scope, m.Meter.Method)}
 		key.Look.Broken = m.Meter.Method != power.Measured
 		shapes = append(shapes, powerLine(m, key, &watts)...)
 		f.Legend = append(f.Legend, key)

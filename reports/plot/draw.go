@@ -79,8 +79,8 @@ func (d drawing) drawLegend(c draw.Canvas) vg.Length {
 		x := c.Min.X
 		for _, key := range row {
 			about(c, element{About: reports.About{Key: key.Label}, legend: true})
-			sample(c, key, vg.Point{X: x, Y: y})
-			c.FillText(d.text(9, reports.Ink()), vg.Point{X: x + sampleWidth + 4, Y: y}, key.Label)
+			sample(c, key.Key, vg.Point{X: x, Y: y})
+			c.FillText(d.text(9, reports.Ink()), vg.Point{X: x + sampleWidth + 4, Y: y}, key.text)
 			x += keyWidth
 		}
 	}
@@ -114,16 +114,30 @@ func (d drawing) drawNotes(c draw.Canvas) vg.Length {
 	return y
 }
 
-// keyRows breaks the legend into rows. Every key has the width of the widest, so that columns line up.
-func (d drawing) keyRows() (rows [][]reports.Key, width vg.Length) {
+// shownKey is a key of the legend with its label as shown.
+type shownKey struct {
+	reports.Key
+	text string
+}
+
+// keyRows breaks the legend into rows. Every key has the width of the widest, so that columns line up; a label that is
+// wider than the figure is shortened.
+func (d drawing) keyRows() (rows [][]shownKey, width vg.Length) {
+	var labels []string
 	for _, key := range d.Legend {
-		width = max(width, sampleWidth+4+d.text(9, reports.Ink()).Width(key.Label)+16)
-	}
-	if width == 0 {
-		return nil, 0
+		labels = append(labels, key.Label)
 	}
 	room := d.width - 2*margin + 16
-	return slices.Collect(slices.Chunk(d.Legend, max(1, int(room/width)))), width
+	for columns := 100; columns > 16 && (width == 0 || width > room); columns-- {
+		var keys []shownKey
+		width = 1
+		for i, label := range reports.Shorten(columns, labels...) {
+			keys = append(keys, shownKey{d.Legend[i], label})
+			width = max(width, sampleWidth+4+d.text(9, reports.Ink()).Width(label)+16)
+		}
+		rows = slices.Collect(slices.Chunk(keys, max(1, int(room/width))))
+	}
+	return rows, width
 }
 
 // noteLines breaks the notes between words where they are wider than the figure.
