@@ -108,7 +108,7 @@ func (in *input) enterTar(member string) error {
 		case header.Typeflag == tar.TypeReg && member == "" && len(all.members) < maxMembers && printable(header.Name):
 			all.members = append(all.members, header.Name)
 		case header.Typeflag == tar.TypeReg && header.Name == member:
-			in.content, in.r = header.Size, bufio.NewReaderSize(whole{files}, bufferBytes)
+			in.content, in.r = header.Size, bufio.NewReaderSize(&whole{r: files}, bufferBytes)
 			return nil
 		}
 	}
@@ -134,7 +134,7 @@ func (in *input) enterZip(file io.ReaderAt, member string) error {
 				return fmt.Errorf("zip: %w", err)
 			}
 			in.info.Compression, in.content = "zip", int64(f.UncompressedSize64)
-			in.r = bufio.NewReaderSize(whole{r}, bufferBytes)
+			in.r = bufio.NewReaderSize(&whole{r: r}, bufferBytes)
 			return nil
 		}
 	}

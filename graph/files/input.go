@@ -65,14 +65,25 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// whole replaces io.ErrUnexpectedEOF of a decompressor, which is the end of the file for a reader.
-type whole struct{ r io.Reader }
+var errFollowed = errors.New("other data follow the compressed data")
 
-func (w whole) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if err == io.ErrUnexpectedEOF {
-		err = errors.New("the file is cut off")
+// whole explains errors of a decompressor, and keeps the first: io.ErrUnexpectedEOF is the end of the file for a reader.
+type whole struct {
+	r   io.Reader
+	err error
+}
+
+func (w *whole) Read(p []byte) (n int, err error) {
+	if w.err != nil {
+		return 0, w.err
 	}
+	switch n, err = w.r.Read(p); err {
+	case io.ErrUnexpectedEOF:
+		err = errors.New("the file is cut off")
+	case bzip2.StructuralError("bad magic value in continuation file"):
+		err = errFollowed
+	}
+	w.err = err
 	return n, err
 }
 
@@ -154,7 +165,7 @@ func (in *input) decompress() (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	in.info.Compression, in.content, in.r = name, 0, bufio.NewReaderSize(whole{z}, bufferBytes)
+	in.info.Compression, in.content, in.r = name, 0, bufio.NewReaderSize(&whole{r: z}, bufferBytes)
 	return nil
 }
 
@@ -189,7 +200,7 @@ func (m *members) Read(p []byte) (n int, err error) {
 	for head, err = m.raw.Peek(1); err == nil && head[0] == 0; head, err = m.raw.Peek(1) {
 		_, _ = m.raw.Discard(1)
 	}
-	return 0, cmp.Or(err, errors.New("other data follow the compressed data"))
+	return 0, cmp.Or(err, errFollowed)
 }
 
 // skipByteOrderMark skips the mark of UTF-8 at the beginning of text.

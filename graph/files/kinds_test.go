@@ -59,6 +59,7 @@ func TestKindsOfFiles(t *testing.T) {
 	arcs := edges{{0, 1}, {1, 0}, {1, 2}, {2, 1}}
 	ring := edges{{0, 1}, {0, 4}, {1, 2}, {2, 3}, {3, 4}}
 	onePercent := mm[1:] + "pattern symmetric\n3 3 2\n2 1\n3 2\n"
+	bzipped := unBase64(t, "QlpoOTFBWSZTWZYU5QwAAAvYAAAQQAA+ACAAMQwBD1DajBJg1vLYAWeLuSKcKEhLCnKGAA==")
 	lists := "3\n4\n0\n1\n3\n1\n0\n2\n1\n"
 	zip3 := func(ext string) string { return zipped(t, ext, three) }
 	large := strings.Repeat("7 8\n", detectBytes)
@@ -119,8 +120,7 @@ func TestKindsOfFiles(t *testing.T) {
 		{"a.Graph.Zst", zipped(t, ".gz", mesh), "", ring, ""},
 		{"A.MTX", onePercent, "", edges{{1, 0}, {2, 1}}, ""},
 		{"out.a", three, "", path, ""},
-		{"a.graph.bz2", unBase64(t, "QlpoOTFBWSZTWZYU5QwAAAvYAAAQQAA+ACAAMQwBD1DajBJg1vLYAWeLuSKcKEhLCnKGAA=="), "", ring,
-			""},
+		{"a.graph.bz2", bzipped, "", ring, ""},
 		{"a.graph.xz", unBase64(t, "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAXNSA1CjIgNQoxIDMKMiA0CjMgNQo0IDEKAFvBg21ebR1aAAEw"+
 			"GI4brOwftvN9AQAAAAAEWVo="), "", ring, ""},
 
@@ -133,6 +133,7 @@ func TestKindsOfFiles(t *testing.T) {
 		{"a.el.gz", zip3(".gz") + "junk", "", nil, "other data follow the compressed data"},
 		{"a.el.gz", zip3(".gz") + "\x1f\x8b", "", nil, "the file is cut off"},
 		{"a.el.zst", zip3(".zst") + "junk", "", nil, "zstd: "},
+		{"a.graph.bz2", bzipped + "junk", "", nil, "bzip2: other data follow the compressed data"},
 
 		// What neither the name nor the content says.
 		{"a", mesh, "", nil, "a" + noFormat},
