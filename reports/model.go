@@ -125,7 +125,8 @@ func (r Result) FactLine() string {
 		gpus = append(gpus, Name(cmp.Or(gpu.Name, gpu.PCI)))
 	}
 	return Joined(" · ", Dated(r.Started), Name(m.Hostname), Joined(", ", Name(m.CPU), cores),
-		Joined(", ", slices.Compact(gpus)...), units.Bytes(m.MemoryBytes), "teps "+Joined(" ", Name(r.Software.Version), Clean(r.Software.Commit, 16)), "record "+r.Name(),
+		Joined(", ", slices.Compact(gpus)...), units.Bytes(m.MemoryBytes),
+		"teps "+Joined(" ", Name(r.Software.Version), Clean(r.Software.Commit, 16)), "record "+r.Name(),
 		Sentence(strings.Join(r.Command, " ")))
 }
 

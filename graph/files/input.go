@@ -67,7 +67,8 @@ func (s *source) Read(p []byte) (int, error) {
 
 var errFollowed = errors.New("other data follow the compressed data")
 
-// whole explains errors of a decompressor, and keeps the first: io.ErrUnexpectedEOF is the end of the file for a reader.
+// whole explains errors of a decompressor, and keeps the first. io.ErrUnexpectedEOF is the end of the file for a
+// reader.
 type whole struct {
 	r   io.Reader
 	err error
