@@ -241,7 +241,7 @@ func TestEveryImpossibleAnswerIsRefused(t *testing.T) {
 		{levels(100, Level{}), ""},
 		{levels(101, Level{}), "levels has 101 elements; want at most 100, because 99 vertices were reached"},
 		{Traversal{Levels: make([]Level, 64)}.Check(nil), ""},
-		{Traversal{Levels: make([]Level, 65)}.Check(nil), "levels has 65 elements; want at most 1"},
+		{Traversal{Levels: make([]Level, 65)}.Check([]graph.Vertex{}), "levels has 65 elements; want at most 1"},
 		{frontiers(50), ""},
 		{frontiers(51), "sum of the frontiers is 102; want at most the 100 vertices"},
 		{frontiers(math.MaxInt64), "levels[0].frontier is"},

@@ -63,20 +63,16 @@ func (b Construction) Check() error {
 	return checkFields(b)
 }
 
-// CheckPaths returns an error that names the first field of t, a report of kernel 3, with an impossible value.
-func (t Traversal) CheckPaths() error {
+// Check returns an error that names the first field of t with an impossible value. parent is what kernel 2 has written:
+// the frontiers are vertices that it has reached, each in one of them. It is nil for kernel 3, and for one of several
+// processes of an engine.
+func (t Traversal) Check(parent []graph.Vertex) error {
 	for i, level := range t.Levels {
 		if level.Direction != graph.TopDown && level.Direction != graph.BottomUp {
 			return fmt.Errorf("levels[%d].direction is %v; want top-down or bottom-up", i, level.Direction)
 		}
 	}
-	return checkFields(t)
-}
-
-// Check is CheckPaths for kernel 2. parent is what the search has written: the frontiers are vertices that it has
-// reached, each in one of them.
-func (t Traversal) Check(parent []graph.Vertex) error {
-	if err := t.CheckPaths(); err != nil {
+	if err := checkFields(t); err != nil || parent == nil {
 		return err
 	}
 	frontiers := int64(0)

@@ -194,7 +194,7 @@ func pathsReport(s *subject) {
 	root, _ := in.tuples[0].Ends()
 	s.persistently(func(int) {
 		t, wall := l.run(root)
-		s.must(t.CheckPaths(), "Traversal")
+		s.must(t.Check(nil), "Traversal")
 		overhead := time.Duration(12*in.vertices) + 500*time.Microsecond
 		s.must(checkClock(t.Elapsed, wall, overhead), "Traversal.Elapsed")
 		s.checkTimes(t)

@@ -185,8 +185,6 @@ func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
 	}
 }
 
-// traversalFromWire checks the report against the parents that kernel 2 has written. For kernel 3, and for one of
-// several processes of an engine, they are nil.
 func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Traversal, error) {
 	traversal := plugins.Traversal{
 		Elapsed: time.Duration(t.GetElapsedNs()), Phases: each(t.GetPhases(), phaseFromWire),
@@ -203,9 +201,6 @@ func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Tr
 				}),
 			}
 		}),
-	}
-	if parent == nil {
-		return traversal, impossible(traversal.CheckPaths())
 	}
 	return traversal, impossible(traversal.Check(parent))
 }
