@@ -66,13 +66,6 @@ func newLocal(host Host, plan record.Plan, id record.GraphID, source graph.Sourc
 // same calls.
 func NewPart(host Host, plan record.Plan, id record.GraphID, exchange validate.Exchange) (Data, error) {
 	source, err := plan.Generator(id)
-	switch {
-	case err != nil:
-	case source == nil:
-		err = errors.New("graphs of files are not divided among hosts; name a generator, or run on one host")
-	case plan.Regenerate:
-		err = errors.New("hosts keep their slices of the tuples; leave out --regenerate")
-	}
 	l := newLocal(host, plan, id, source)
 	l.exchange = exchange
 	return l, err
