@@ -2,9 +2,9 @@
 # As packages/teps/package.py of a Spack repository: spack install teps
 from spack.package import *
 
-try:  # Spack 1.0 and later
+try:  # Spack 1.0; older and newer ones have it in spack.package
     from spack_repo.builtin.build_systems.generic import Package
-except ImportError:  # an older one has it in spack.package
+except ImportError:
     pass
 
 

@@ -218,7 +218,7 @@ func (p Plan) Check() error {
 	case p.Regenerate && p.Has(SSSP):
 		return Usage("tuples that are made again have no weights; use --regenerate with --kernel bfs")
 	case p.Regenerate && len(p.Graphs) > 0:
-		return Usage("%s: tuples can be made again only for a scale", p.Graphs[0].Name)
+		return Usage("%s: tuples can be made again only for a scale; leave out --regenerate", p.Graphs[0].Name)
 	case p.Timeout <= 0:
 		return Usage("the timeout must be a positive duration such as 10m, not %v", p.Timeout)
 	case p.Energy < 0:

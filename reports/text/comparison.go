@@ -335,31 +335,25 @@ func dissimilarities(c compare.Comparison) (lines []string) {
 	for _, d := range c.Differences {
 		lines = append(lines, line(d))
 	}
-	type shared struct {
-		engine, line string
-		graphs       []string
-	}
-	var all []shared
+	type difference struct{ engine, line, graph string }
+	var all []difference
 	graphs := map[string]int{} // by engine
 	for _, cell := range c.Cells {
-		if ofEngines(c, cell) {
-			continue
-		}
-		graphs[cell.Engine]++
-		for _, d := range cell.Differences {
-			i := slices.IndexFunc(all, func(s shared) bool { return s.engine == cell.Engine && s.line == line(d) })
-			if i < 0 {
-				i, all = len(all), append(all, shared{cell.Engine, line(d), nil})
+		if !ofEngines(c, cell) {
+			graphs[cell.Engine]++
+			for _, d := range cell.Differences {
+				all = append(all, difference{cell.Engine, line(d), cell.Graph.String()})
 			}
-			all[i].graphs = append(all[i].graphs, cell.Graph.String())
 		}
 	}
-	for _, s := range all {
-		on := ", " + strings.Join(s.graphs, ", ")
-		if n := len(s.graphs); n > 1 && n == graphs[s.engine] {
-			on = "" // all of them
+	for _, same := range reports.Grouped(all, func(d difference) string { return d.engine + "\x00" + d.line }) {
+		on := same[0].engine
+		if n := len(same); n == 1 || n < graphs[on] {
+			for _, d := range same {
+				on += ", " + d.graph
+			}
 		}
-		lines = append(lines, s.engine+on+": "+s.line)
+		lines = append(lines, on+": "+same[0].line)
 	}
 	return lines
 }
