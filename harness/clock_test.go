@@ -20,9 +20,10 @@ import (
 type lying struct {
 	*serial
 	cost, work time.Duration
-	noLoop     bool // it does not repeat searches
-	noWork     bool // in its loop
-	oneRoot    bool // in its loop, but for the last search
+	noLoop     bool                  // it does not repeat searches
+	noWork     bool                  // in its loop
+	oneRoot    bool                  // in its loop, but for the last search
+	known      map[graph.Vertex]bool // roots whose trees it keeps; nil: none
 	kernel1    func(time.Duration) time.Duration
 	search     func(time.Duration) time.Duration
 }
@@ -45,8 +46,11 @@ func (e lying) Search(ctx context.Context, root graph.Vertex, out plugins.Output
 }
 
 func (e lying) delay(root graph.Vertex) {
-	if len(e.csr.Neighbors(root)) > 0 {
+	if len(e.csr.Neighbors(root)) > 0 && !e.known[root] {
 		time.Sleep(e.work)
+	}
+	if e.known != nil {
+		e.known[root] = true
 	}
 }
 
@@ -128,6 +132,9 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 		"a loop without work": {engine: lying{work: 5 * ms, noWork: true}, want: map[string]string{confirmed: ""}},
 		"a loop from one root": {engine: lying{work: 5 * ms, oneRoot: true},
 			want: map[string]string{confirmed: "depending on which of its roots"}},
+		"trees from a cache, the first one after the warm-up": {
+			engine: lying{work: 5 * ms, known: map[graph.Vertex]bool{}},
+			want:   map[string]string{confirmed: "a loop may be twice as fast"}},
 		"kernel 1 in a nanosecond": {engine: lying{work: 300 * ms, kernel1: divided(1e9)},
 			want: map[string]string{kernel1: "are allowed"}},
 	} {
@@ -150,7 +157,7 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 				if err != nil || r.Runs[0].State != record.Complete {
 					t.Fatal(err, r.Runs[0].Failure)
 				}
-				if run := r.Runs[0]; run.Energy.Failed() != (e.noWork || e.oneRoot) {
+				if run := r.Runs[0]; run.Energy.Failed() != (e.noWork || e.oneRoot || e.known != nil) {
 					t.Errorf("energy: %q", run.Energy.Failure)
 				}
 				for _, rule := range r.Runs[0].Compliance.Rules {

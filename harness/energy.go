@@ -256,16 +256,16 @@ func (e *engineRun) loop(ctx context.Context, order []record.RootRecord, duratio
 	}
 	loop.NEdge = int64(min(math.Round(loop.TEPS*loop.Elapsed), 1<<62)) // an engine may report any number of searches
 	slices.Sort(times)
-	median := times[(n-1)/2] // a cache answers the first one, after the warm-up, and those that were repeated
+	fast := times[(n-1)/4] // a cache answers the first one, after the warm-up, and those that were repeated
 	e.session.StartValidating(ctx)
 	last := record.RootRecord{Index: -1, Root: roots[(loop.Searches-1)%n]}
 	err = e.validate(ctx, &last, Validated)
 	switch {
 	case err != nil:
 		loop = nil
-	case each < median/2:
-		loop.Violation = fmt.Sprintf("a loop had %d searches in %.4g s, %.4g ms each, but one by one half of them took %.4g "+
-			"ms or more; a loop may be twice as fast", loop.Searches, loop.Elapsed, each*1e3, median*1e3)
+	case each < fast/2 && e.spec.Builtin == "": // a busy machine may delay single searches more than a loop
+		loop.Violation = fmt.Sprintf("a loop had %d searches in %.4g s, %.4g ms each, but one by one three quarters of them "+
+			"took %.4g ms or more; a loop may be twice as fast", loop.Searches, loop.Elapsed, each*1e3, fast*1e3)
 	case last.Broken():
 		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches,
 			last.Root, last.Violation)

@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,7 +90,6 @@ type looping struct {
 	begun  func()                              // before that
 	roots  func([]graph.Vertex) []graph.Vertex // from which it searches; nil: from all
 	count  func(int64) int64                   // which it reports; nil: the right one
-	each   time.Duration                       // of a search; 0: as for Search
 	calls  int
 }
 
@@ -122,7 +120,7 @@ func (l *looping) Repeat(
 			return n, err
 		}
 		copy(out.Parent, found)
-		time.Sleep(cmp.Or(l.each, 100*time.Microsecond))
+		time.Sleep(100 * time.Microsecond)
 	}
 	return n, nil
 }
@@ -268,7 +266,6 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 		repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration) (int64, error)
 		roots  func([]graph.Vertex) []graph.Vertex
 		count  func(int64) int64
-		each   time.Duration
 		after  hook
 		says   string
 	}{
@@ -289,7 +286,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 		"sleeps and counts": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
 			time.Sleep(d)
 			return 1 << 53, nil
-		}, says: "a loop may be twice as fast"},
+		}, says: "in the loop, from root"},
 		"sleeps and counts with care": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
 			time.Sleep(d)
 			return int64(d / (100 * time.Microsecond)), nil
@@ -297,16 +294,13 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 		"searches from one root": {roots: func(roots []graph.Vertex) []graph.Vertex { return roots[:1] },
 			says: "in the loop, from root"},
 		"counts double":  {count: func(n int64) int64 { return 2 * n }, says: "in the loop, from root"},
-		"counts tenfold": {count: func(n int64) int64 { return 10 * n }, says: "a loop may be twice as fast"},
-		"answers from a cache, as after the warm-up": {each: 20 * time.Microsecond,
-			after: report(2, func(t *plugins.Traversal) { t.Elapsed = time.Microsecond }), says: "a loop may be twice as fast"},
-		"wrong after": {after: loseRoot(1 + 64 + 2), says: "1 of 4 searches after the energy loop are wrong"},
-		"dies after":  {after: failIn(1+64+2, fault), says: "fallen off"},
+		"counts tenfold": {count: func(n int64) int64 { return 10 * n }, says: "in the loop, from root"},
+		"wrong after":    {after: loseRoot(1 + 64 + 2), says: "1 of 4 searches after the energy loop are wrong"},
+		"dies after":     {after: failIn(1+64+2, fault), says: "fallen off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				engine := &looping{serial: &serial{after: c.after}, repeat: c.repeat, roots: c.roots, count: c.count,
-					each: c.each}
+				engine := &looping{serial: &serial{after: c.after}, repeat: c.repeat, roots: c.roots, count: c.count}
 				host := metering(engine, counter("node", power.Node, 70))
 				plan := energyPlan(loopTime)
 				plan.Timeout = 500 * time.Millisecond
@@ -325,7 +319,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 				if !strings.HasPrefix(run.Compliance.Power, "not measured: ") {
 					t.Errorf("power: %s", run.Compliance.Power)
 				}
-				engine.serial, engine.repeat, engine.roots, engine.count, engine.each = &serial{}, nil, nil, nil, 0
+				engine.serial, engine.repeat, engine.roots, engine.count = &serial{}, nil, nil, nil
 				again := resume(t, t.Context(), host, store.Dir()).Runs[0]
 				if again.State != record.Complete || again.Energy.Failed() || len(again.Energy.Figures) != 1 ||
 					again.Roots[63].Time != run.Roots[63].Time {

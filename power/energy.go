@@ -26,7 +26,7 @@ const maxPeriod = 10 * time.Second
 // For power, it is the integral by the trapezoid rule, interpolated at both moments. The bound assumes that power stays
 // in the range of the two readings before and the two after, and allows for readings that are means over the last
 // period of the meter. A load that rises and falls between two readings violates it. Two readings do not cover the time
-// between them if that is longer than a tenth of the interval and ten times the median: the meter was silent.
+// between them if that is more than a second, a tenth of the interval, and ten times the median: the meter was silent.
 //
 // It returns an error if there are no readings, if the counter did not move, or if the readings cover less than nine
 // tenths of the interval.
@@ -175,7 +175,7 @@ func (s Series) integral(from, to time.Time) (a Amount, covered time.Duration) {
 	for i := range between {
 		between[i] = moments[i+1].Sub(moments[i])
 	}
-	silent := max(to.Sub(from)/10, 10*slices.Sorted(slices.Values(between))[len(between)/2])
+	silent := max(time.Second, to.Sub(from)/10, 10*slices.Sorted(slices.Values(between))[len(between)/2])
 	for i := range between {
 		left, right := overlap(begin, end, moments[i], moments[i+1])
 		if !right.After(left) || between[i] > silent {
