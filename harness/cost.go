@@ -91,7 +91,7 @@ func (e *engineRun) confirmClock(ctx context.Context) error {
 		if loop.Kind != record.LoopByRepeat {
 			return nil // the engine has no loop: the host has timed its calls only
 		}
-		loop.Violation, err = e.checkOrder(ctx, max(minLoop/8, searches/2))
+		loop.Violation, err = e.checkOrder(ctx, max(minLoop/2, searches))
 	}
 	if err != nil {
 		return fmt.Errorf("confirm the clock: %w", err)
@@ -103,7 +103,7 @@ func (e *engineRun) confirmClock(ctx context.Context) error {
 }
 
 // maxApart is the largest ratio of the times of two loops that search from the same vertices in another order.
-const maxApart = 2
+const maxApart = 3
 
 // checkOrder compares two loops in which every second search is from a vertex without neighbors, which takes less time.
 // In one these come first, in the other second. That makes a difference only to an engine that leaves out roots.

@@ -286,7 +286,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 		"sleeps and counts": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
 			time.Sleep(d)
 			return 1 << 53, nil
-		}, says: "in the loop, from root"},
+		}, says: "a loop may be twice as fast"},
 		"sleeps and counts with care": {repeat: func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
 			time.Sleep(d)
 			return int64(d / (100 * time.Microsecond)), nil
@@ -294,7 +294,7 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 		"searches from one root": {roots: func(roots []graph.Vertex) []graph.Vertex { return roots[:1] },
 			says: "in the loop, from root"},
 		"counts double":  {count: func(n int64) int64 { return 2 * n }, says: "in the loop, from root"},
-		"counts tenfold": {count: func(n int64) int64 { return 10 * n }, says: "in the loop, from root"},
+		"counts tenfold": {count: func(n int64) int64 { return 10 * n }, says: "a loop may be twice as fast"},
 		"wrong after":    {after: loseRoot(1 + 64 + 2), says: "1 of 4 searches after the energy loop are wrong"},
 		"dies after":     {after: failIn(1+64+2, fault), says: "fallen off"},
 	} {
