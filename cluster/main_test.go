@@ -162,8 +162,8 @@ var defaults = times{
 	start: time.Minute, late: time.Minute, beat: time.Second, answer: time.Minute, silence: 90 * time.Second,
 }
 
-// fork starts children of this process, which learn their rank and node from variables. One that fails ends all, a
-// little later: a place when even a busy machine has noticed which one it was.
+// fork starts children of this process, which learn their rank and node from variables. If one fails, all are
+// ended a little later, so that even a busy machine notices first which one it was.
 func fork() Launcher {
 	return Launcher{"fork", []string{"sh"}, "install a shell", nil, func(t task) []string {
 		const script = `n=$1; h=$2; shift 2; i=0

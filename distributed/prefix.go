@@ -70,9 +70,9 @@ func (s *Rank) foldByPrefix(m *Measure) {
 	s.visited.includeSet(&set{bits: s.union})
 }
 
-// exchangeWithTransposed sends the frontier of the grid row to the transposed rank, as the lengths of the messages of
-// its blocks and these messages, and adds up sums over all ranks. Only its owner knows the row of the root, and sends
-// it to the grid row first.
+// exchangeWithTransposed sends the frontier of the grid row to the transposed rank and adds up sums over all ranks. The
+// message has the length of each block's part, and then the parts. Only the owner of the root knows the first frontier,
+// and sends it to its grid row before.
 func (s *search2D) exchangeWithTransposed(sums []int64, root bool, m *Measure) {
 	if root {
 		for k, message := range s.sendToAll(s.inRow, &set{bits: s.words(s.union, s.self)}, nil, m) {

@@ -290,7 +290,7 @@ func (p *paths) clearColumns(_, from, to int) { fill(p.known[from:to], infinity)
 func (p *paths) clearRows(_, from, to int)    { fill(p.rows[from:to], infinity) }
 func (p *paths) clearOwn(_, from, to int)     { fill(p.state[from:to], infinity<<distanceBit0) }
 
-// fill copies a first part that stays in a cache: that is faster than a loop over all.
+// fill sets all elements. It copies a first part that stays in a cache, which is faster than a loop.
 func fill[E any](all []E, with E) {
 	part := all[:min(len(all), 256)]
 	for k := range part {

@@ -297,8 +297,8 @@ func (p *paths) takeLooks(worker, from, to int) {
 	}
 }
 
-// finalizePushed makes those of the own vertices from..to-1 final that are right after push, and records those that are
-// not hubs: all hubs are sent.
+// finalizePushed marks the own vertices from..to-1 whose distances are right after push as final. It records only those
+// that are not hubs, because all hubs are sent.
 func (p *paths) finalizePushed(worker, from, to int) {
 	x, t0, hubs := &p.workers[worker], math.Float32bits(p.t0), p.hubsOf(p.world.Rank())
 	for v := from; v < to; v++ {

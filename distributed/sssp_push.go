@@ -151,8 +151,8 @@ func (p *paths) pushBlock(b frontierBlock) {
 	p.do(len(b.pairs)/2, pushPiece, (*paths).pushPairs)
 }
 
-// take takes those of pairs from..to-1 of the queue that push in this round. A vertex that has got a smaller distance
-// since has another pair.
+// take divides pairs from..to-1 of the queue into those that push in this round and those that wait. It drops a pair
+// whose vertex has a smaller distance by now, because there is another pair for that distance.
 func (p *paths) take(worker, from, to int) {
 	x := &p.workers[worker]
 	for pairs := p.queue[2*from : 2*to]; len(pairs) > 0; pairs = pairs[2:] {
@@ -165,7 +165,7 @@ func (p *paths) take(worker, from, to int) {
 	}
 }
 
-// offer is a distance for a vertex, a row or in one dimension a column, over one with that label + 1.
+// offer is a distance for the vertex to, which is a row, or a column in one dimension. label - 1 is the parent's label.
 type offer struct{ to, distance, label uint32 }
 
 // pushPairs offers distances to the neighbors of vertices from..to-1 of the block.
@@ -196,8 +196,9 @@ func (p *paths) pushPairs(worker, from, to int) {
 	}
 }
 
-// makeOffers makes the offers of a batch that are less than what this rank knows: at once to its own vertices, or in
-// out. Those are found without a branch that the processor cannot predict, so the cache misses overlap.
+// makeOffers makes the offers of a batch that are less than the distances known to this rank. It applies those to own
+// vertices at once and adds the others to out. It selects them without unpredictable branches, so that cache misses
+// overlap.
 func (p *paths) makeOffers(x *pathWorker) {
 	x.entries += int64(len(x.offers))
 	n := 0

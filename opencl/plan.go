@@ -83,7 +83,7 @@ const (
 	entryBytes = 2 * 4 // of a tuple in the lists
 	keyBytes   = 2 * 8 // of a list entry that is sorted: two keys
 
-	// At most: the place of an entry, and a sum of such a place and a step, have 32 bits.
+	// maxTuples keeps the index of an entry, and its sum with the stride of a loop, below 2^32.
 	maxTuples = 1<<31 - 1<<14
 )
 

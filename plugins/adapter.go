@@ -51,7 +51,7 @@ type Built struct {
 
 // New returns an Engine, which is also a Repeater, made of a description and a kernel 1. It does everything in the
 // contract except the kernels: it checks options, roots, arrays and contexts, runs the clock, and adds the engine's
-// name to errors. When it is closed, it also ends what it has begun otherwise, such as MPI.
+// name to errors. Its Close also calls the functions end, such as one that ends MPI.
 //
 //	rpc.Serve(plugins.New(describe, build))
 func New(describe func() (Description, error), build Build, end ...func() error) Engine {
@@ -227,7 +227,7 @@ func (a *adapter) agree(err error) error {
 	return err
 }
 
-// check returns an error if there is no graph, or if the arrays of out do not have the right length for it.
+// check returns an error if there is no graph, or if an array of out has the wrong length.
 func (a *adapter) check(out Output) error {
 	switch n := a.place.Owned(a.graph.Vertices); {
 	case a.closed:
