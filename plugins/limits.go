@@ -111,11 +111,11 @@ func firstProblem(v reflect.Value, textLimit int) (path, problem string) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			limit := MaxText
-			if v.Field(i).Kind() == reflect.String && slices.Contains([]string{"Name", "Kind"}, v.Type().Field(i).Name) {
+			field, limit := v.Field(i), MaxText
+			if field.Kind() == reflect.String && slices.Contains([]string{"Name", "Kind"}, v.Type().Field(i).Name) {
 				limit = MaxName
 			}
-			if path, problem = firstProblem(v.Field(i), limit); problem != "" {
+			if path, problem = firstProblem(field, limit); problem != "" {
 				name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 				switch name {
 				case "": // of a Count

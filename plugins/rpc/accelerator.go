@@ -42,7 +42,7 @@ func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []gra
 	if err != nil {
 		return err
 	}
-	request := &enginepb.GenerateRequest{Recipe: recipeToWire(&recipe), Tuples: tuples, First: first}
+	request := &enginepb.GenerateRequest{Recipe: recipes.message(&recipe), Tuples: tuples, First: first}
 	_, err = exchange(ctx, c, c.engine.Generate, request, nothing)
 	return err
 }
@@ -53,7 +53,7 @@ func (c *Client) GenerateWeights(ctx context.Context, recipe graph.Kronecker, ds
 	if err != nil {
 		return err
 	}
-	request := &enginepb.GenerateRequest{Recipe: recipeToWire(&recipe), Weights: weights, First: first}
+	request := &enginepb.GenerateRequest{Recipe: recipes.message(&recipe), Weights: weights, First: first}
 	_, err = exchange(ctx, c, c.engine.Generate, request, nothing)
 	return err
 }
@@ -70,7 +70,7 @@ func (c *Client) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.Device
 const maxHandle = 1 << 10
 
 func lentFromWire(w *enginepb.LendReply) (*plugins.DeviceTuples, error) {
-	t := deviceTuplesFromWire(w.GetTuples())
+	t := deviceTuples.value(w.GetTuples())
 	if t != nil && (t.Count < 0 || len(t.Handle) == 0 || len(t.Handle) > maxHandle) {
 		return nil, fmt.Errorf("a list of %d tuples with a handle of %d bytes: %w", t.Count, len(t.Handle), ErrAnswer)
 	}
@@ -81,7 +81,7 @@ func (c *Client) Load(ctx context.Context, in plugins.Input, vertices int64) err
 	tuples, weights, err := c.lists(in)
 	if err == nil {
 		_, err = exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{
-			Tuples: tuples, Weights: weights, Recipe: recipeToWire(in.Recipe), Vertices: vertices,
+			Tuples: tuples, Weights: weights, Recipe: recipes.message(in.Recipe), Vertices: vertices,
 		}, nothing)
 	}
 	return err
@@ -112,18 +112,8 @@ func checkViolation(v *validate.Violation) error {
 	return v
 }
 
-func treeToWire(t validate.Tree) *enginepb.Verdict {
-	return &enginepb.Verdict{
-		Reached: t.Reached, Depth: int64(t.Depth), Tuples: t.Tuples, SelfLoops: t.SelfLoops, Farthest: t.Farthest,
-	}
-}
-
 func treeFromWire(w *enginepb.Verdict) (t validate.Tree, err error) {
-	t = validate.Tree{
-		Reached: w.GetReached(), Depth: int(w.GetDepth()), Tuples: w.GetTuples(), SelfLoops: w.GetSelfLoops(),
-		Farthest: w.GetFarthest(),
-	}
-	if min(t.Reached, int64(t.Depth), t.Tuples, t.SelfLoops) < 0 || !(t.Farthest >= 0) {
+	if t = trees.value(w); min(t.Reached, int64(t.Depth), t.Tuples, t.SelfLoops) < 0 || !(t.Farthest >= 0) {
 		err = fmt.Errorf("a verdict of %+v: %w", t, ErrAnswer)
 	}
 	return t, err
@@ -137,7 +127,7 @@ type acceleratorServer struct {
 
 func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
 	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none struct{}, err error) {
-		recipe := recipeFromWire(r.GetRecipe())
+		recipe := recipes.value(r.GetRecipe())
 		if recipe == nil {
 			return none, errors.New("rpc: tuples of no recipe")
 		}
@@ -174,7 +164,7 @@ func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*
 		})
 		return t, err
 	}, func(t *plugins.DeviceTuples) *enginepb.LendReply {
-		return &enginepb.LendReply{Tuples: deviceTuplesToWire(t)}
+		return &enginepb.LendReply{Tuples: deviceTuples.message(t)}
 	}, lentFromWire)
 }
 
@@ -191,5 +181,5 @@ func (s acceleratorServer) Validate(ctx context.Context, r *enginepb.ValidateReq
 			return t, err
 		}
 		return s.device.Validate(ctx, graph.Vertex(r.GetRoot()), out)
-	}, treeToWire, treeFromWire)
+	}, trees.message, treeFromWire)
 }

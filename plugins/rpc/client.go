@@ -105,9 +105,9 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 		return built, err
 	}
 	built, err = exchange(ctx, c, c.engine.Construct, &enginepb.ConstructRequest{
-		Tuples: tuples, ShortestPaths: in.ShortestPaths, Weights: weights, Recipe: recipeToWire(in.Recipe),
-		DeviceTuples: deviceTuplesToWire(in.DeviceTuples), First: in.First, Options: in.Options,
-		Place: &enginepb.Place{Rank: int64(in.Place.Rank), Size: int64(in.Place.Size)},
+		Tuples: tuples, ShortestPaths: in.ShortestPaths, Weights: weights, Recipe: recipes.message(in.Recipe),
+		DeviceTuples: deviceTuples.message(in.DeviceTuples), First: in.First, Options: in.Options,
+		Place: places.message(in.Place),
 	}, constructionFromWire)
 	if !errors.Is(err, ErrBusy) {
 		c.unbuilt.Store(err != nil)

@@ -10,9 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"google.golang.org/grpc/codes"
@@ -52,157 +52,134 @@ func each[A, B any](list []A, convert func(A) B) []B {
 	return converted
 }
 
-func descriptionToWire(d plugins.Description) *enginepb.Description {
-	return &enginepb.Description{
-		Name: d.Name, Version: d.Version, Summary: d.Summary, Unavailable: d.Unavailable,
-		MakesTuples: d.MakesTuples, TakesDeviceTuples: d.TakesDeviceTuples, ShortestPaths: d.ShortestPaths,
-		Spreads: d.Spreads,
-		Devices: each(d.Devices, func(d plugins.Device) *enginepb.Device {
-			return &enginepb.Device{
-				Kind: d.Kind, Name: d.Name, Units: int64(d.Units), MemoryBytes: d.MemoryBytes,
-				Details: each(d.Details, factToWire),
+// copier returns a function that copies a value of a type of package plugins to one of a message, or the other way
+// around. Fields with the same name in Go are the same, but a time's name in a message ends with Ns. A field that only
+// one of the two has is left out, and an empty list becomes nil. Both values must be addressable.
+func copier(target, source reflect.Type) func(to, from reflect.Value) {
+	count := reflect.TypeFor[plugins.Count]()
+	switch {
+	case source == target:
+		return func(to, from reflect.Value) { to.Set(from) }
+	case source == count:
+		return func(to, from reflect.Value) {
+			if n, known := from.Addr().Interface().(*plugins.Count).Get(); known {
+				to.Set(reflect.ValueOf(&n))
 			}
-		}),
-		Options: each(d.Options, func(o plugins.Option) *enginepb.Option {
-			return &enginepb.Option{
-				Name: o.Name, Kind: string(o.Kind), Default: o.Default, Min: o.Min, Max: o.Max,
-				Choices: slices.Clone(o.Choices), Meaning: o.Meaning, Divides: o.Divides, Needs: o.Needs,
+		}
+	case target == count:
+		return func(to, from reflect.Value) {
+			if !from.IsNil() {
+				*to.Addr().Interface().(*plugins.Count) = plugins.Counted(from.Elem().Int())
 			}
-		}),
-		Memory: memoryToWire(d.Memory), PathMemory: memoryToWire(d.PathMemory),
-		Limits: &enginepb.Limits{Vertices: d.Limits.Vertices, Tuples: d.Limits.Tuples},
+		}
+	case source.Kind() == reflect.Pointer:
+		set := copier(target, source.Elem())
+		return func(to, from reflect.Value) {
+			if !from.IsNil() {
+				set(to, from.Elem())
+			}
+		}
+	case target.Kind() == reflect.Pointer:
+		set := copier(target.Elem(), source)
+		return func(to, from reflect.Value) {
+			to.Set(reflect.New(target.Elem()))
+			set(to.Elem(), from)
+		}
+	case target.Kind() == reflect.Slice:
+		set := copier(target.Elem(), source.Elem())
+		return func(to, from reflect.Value) {
+			if n := from.Len(); n > 0 {
+				to.Set(reflect.MakeSlice(target, n, n))
+				for i := range n {
+					set(to.Index(i), from.Index(i))
+				}
+			}
+		}
+	case target.Kind() == reflect.Struct:
+		return structCopier(target, source)
+	case target == reflect.TypeFor[graph.Direction](): // any number in a message
+		return func(to, from reflect.Value) { to.SetUint(min(uint64(from.Int()), math.MaxUint8)) }
+	}
+	return func(to, from reflect.Value) {
+		if from.CanInt() && to.CanInt() {
+			to.SetInt(from.Int())
+		} else {
+			to.Set(from.Convert(target))
+		}
 	}
 }
 
-func descriptionFromWire(d *enginepb.Description) (plugins.Description, error) {
-	limits := d.GetLimits()
-	description := plugins.Description{
-		Name: d.GetName(), Version: d.GetVersion(), Summary: d.GetSummary(),
-		Unavailable: d.GetUnavailable(), MakesTuples: d.GetMakesTuples(),
-		TakesDeviceTuples: d.GetTakesDeviceTuples(), ShortestPaths: d.GetShortestPaths(), Spreads: d.GetSpreads(),
-		Devices: each(d.GetDevices(), func(d *enginepb.Device) plugins.Device {
-			return plugins.Device{
-				Kind: d.GetKind(), Name: d.GetName(), Units: int(d.GetUnits()), MemoryBytes: d.GetMemoryBytes(),
-				Details: each(d.GetDetails(), factFromWire),
-			}
-		}),
-		Options: each(d.GetOptions(), func(o *enginepb.Option) plugins.Option {
-			return plugins.Option{
-				Name: o.GetName(), Kind: plugins.Kind(o.GetKind()), Default: o.GetDefault(),
-				Min: boundFromWire(o.Min, math.Inf(-1)), Max: boundFromWire(o.Max, math.Inf(1)),
-				Choices: o.GetChoices(), Meaning: o.GetMeaning(), Divides: o.GetDivides(), Needs: o.GetNeeds(),
-			}
-		}),
-		Memory: memoryFromWire(d.GetMemory()), PathMemory: memoryFromWire(d.GetPathMemory()),
-		Limits: plugins.Limits{Vertices: limits.GetVertices(), Tuples: limits.GetTuples()},
+func structCopier(target, source reflect.Type) func(to, from reflect.Value) {
+	type field struct {
+		to, from int
+		set      func(to, from reflect.Value)
 	}
-	return description, impossible(description.Check())
+	var fields []field
+	for to := range target.NumField() {
+		for from := range source.NumField() {
+			t, s := target.Field(to), source.Field(from)
+			if t.IsExported() && strings.TrimSuffix(t.Name, "Ns") == strings.TrimSuffix(s.Name, "Ns") {
+				fields = append(fields, field{to, from, copier(t.Type, s.Type)})
+			}
+		}
+	}
+	return func(to, from reflect.Value) {
+		for _, f := range fields {
+			f.set(to.Field(f.to), from.Field(f.from))
+		}
+	}
 }
 
-func memoryToWire(m plugins.Memory) *enginepb.Memory {
-	return &enginepb.Memory{Fixed: m.Fixed, PerVertex: m.PerVertex, PerTuple: m.PerTuple, PerEnd: m.PerEnd}
+// wire converts between a type of package plugins and a type of message.
+type wire[T, M any] struct{ write, read func(to, from reflect.Value) }
+
+func newWire[T, M any]() wire[T, M] {
+	value, message := reflect.TypeFor[T](), reflect.TypeFor[*M]()
+	return wire[T, M]{copier(message, value), copier(value, message)}
 }
 
-func memoryFromWire(m *enginepb.Memory) plugins.Memory {
-	return plugins.Memory{Fixed: m.GetFixed(), PerVertex: m.GetPerVertex(), PerTuple: m.GetPerTuple(),
-		PerEnd: m.GetPerEnd()}
+func (w wire[T, M]) message(value T) (message *M) {
+	w.write(reflect.ValueOf(&message).Elem(), reflect.ValueOf(&value).Elem())
+	return message
 }
 
-func recipeToWire(k *graph.Kronecker) *enginepb.Recipe {
-	if k == nil {
+func (w wire[T, M]) value(message *M) (value T) {
+	w.read(reflect.ValueOf(&value).Elem(), reflect.ValueOf(message))
+	return value
+}
+
+var (
+	descriptions  = newWire[plugins.Description, enginepb.Description]()
+	constructions = newWire[plugins.Construction, enginepb.Construction]()
+	traversals    = newWire[plugins.Traversal, enginepb.Traversal]()
+	places        = newWire[plugins.Place, enginepb.Place]()
+	recipes       = newWire[*graph.Kronecker, enginepb.Recipe]()
+	deviceTuples  = newWire[*plugins.DeviceTuples, enginepb.DeviceTuples]()
+	trees         = newWire[validate.Tree, enginepb.Verdict]()
+	violations    = newWire[validate.Violation, enginepb.Violation]()
+)
+
+func descriptionFromWire(m *enginepb.Description) (plugins.Description, error) {
+	d := descriptions.value(m)
+	for i := range d.Options {
+		o := &d.Options[i]
+		o.Min, o.Max = bounded(o.Min, math.Inf(-1)), bounded(o.Max, math.Inf(1))
+	}
+	return d, impossible(d.Check())
+}
+
+// bounded returns a bound of an option. An infinite one that excludes nothing becomes nil: records, which are JSON,
+// cannot hold it.
+func bounded(bound *float64, infinite float64) *float64 {
+	if bound != nil && *bound == infinite {
 		return nil
 	}
-	return &enginepb.Recipe{Scale: int64(k.Scale), EdgeFactor: int64(k.EdgeFactor), Seed1: k.Seed1, Seed2: k.Seed2}
+	return bound
 }
 
-func recipeFromWire(r *enginepb.Recipe) *graph.Kronecker {
-	if r == nil {
-		return nil
-	}
-	return &graph.Kronecker{
-		Scale: int(r.GetScale()), EdgeFactor: int(r.GetEdgeFactor()), Seed1: r.GetSeed1(), Seed2: r.GetSeed2(),
-	}
-}
-
-func deviceTuplesToWire(t *plugins.DeviceTuples) *enginepb.DeviceTuples {
-	if t == nil {
-		return nil
-	}
-	return &enginepb.DeviceTuples{Handle: t.Handle, Count: t.Count}
-}
-
-func deviceTuplesFromWire(t *enginepb.DeviceTuples) *plugins.DeviceTuples {
-	if t == nil {
-		return nil
-	}
-	return &plugins.DeviceTuples{Handle: t.GetHandle(), Count: t.GetCount()}
-}
-
-func placeFromWire(p *enginepb.Place) plugins.Place {
-	return plugins.Place{Rank: int(p.GetRank()), Size: int(p.GetSize())}
-}
-
-func constructionToWire(c plugins.Construction) *enginepb.Construction {
-	return &enginepb.Construction{
-		ElapsedNs: int64(c.Elapsed), Bytes: c.Bytes, Entries: countToWire(c.Entries), Phases: each(c.Phases, phaseToWire),
-		Claims: &enginepb.Claims{
-			OriginalLabelsInClock: c.Claims.OriginalLabelsInClock, ClearingInClock: c.Claims.ClearingInClock,
-			ParentBits: int64(c.Claims.ParentBits), VertexBits: int64(c.Claims.VertexBits), Tuning: c.Claims.Tuning,
-		},
-		Details: each(c.Details, factToWire),
-	}
-}
-
-func constructionFromWire(c *enginepb.Construction) (plugins.Construction, error) {
-	claims := c.GetClaims()
-	construction := plugins.Construction{
-		Elapsed: time.Duration(c.GetElapsedNs()), Bytes: c.GetBytes(), Entries: countFromWire(c.Entries),
-		Phases: each(c.GetPhases(), phaseFromWire), Details: each(c.GetDetails(), factFromWire),
-		Claims: plugins.Claims{
-			OriginalLabelsInClock: claims.GetOriginalLabelsInClock(), ClearingInClock: claims.GetClearingInClock(),
-			ParentBits: int(claims.GetParentBits()), VertexBits: int(claims.GetVertexBits()), Tuning: claims.GetTuning(),
-		},
-	}
-	return construction, impossible(construction.Check())
-}
-
-func traversalToWire(t plugins.Traversal) *enginepb.Traversal {
-	return &enginepb.Traversal{
-		ElapsedNs: int64(t.Elapsed), Phases: each(t.Phases, phaseToWire),
-		Ranks: each(t.Ranks, func(r plugins.Rank) *enginepb.Rank {
-			return &enginepb.Rank{Phases: each(r.Phases, phaseToWire)}
-		}),
-		Levels: each(t.Levels, func(l plugins.Level) *enginepb.Level {
-			return &enginepb.Level{
-				Direction: enginepb.Level_Direction(l.Direction), Frontier: l.Frontier, Edges: countToWire(l.Edges),
-				Bytes: countToWire(l.Bytes), Messages: countToWire(l.Messages), ElapsedNs: int64(l.Elapsed),
-				Phases: each(l.Phases, phaseToWire),
-				Counters: each(l.Counters, func(c plugins.Counter) *enginepb.Counter {
-					return &enginepb.Counter{Name: c.Name, Value: c.Value}
-				}),
-			}
-		}),
-	}
-}
-
-func traversalFromWire(t *enginepb.Traversal, parent []graph.Vertex) (plugins.Traversal, error) {
-	traversal := plugins.Traversal{
-		Elapsed: time.Duration(t.GetElapsedNs()), Phases: each(t.GetPhases(), phaseFromWire),
-		Ranks: each(t.GetRanks(), func(r *enginepb.Rank) plugins.Rank {
-			return plugins.Rank{Phases: each(r.GetPhases(), phaseFromWire)}
-		}),
-		Levels: each(t.GetLevels(), func(l *enginepb.Level) plugins.Level {
-			return plugins.Level{
-				Direction: graph.Direction(min(uint32(l.GetDirection()), math.MaxUint8)), Frontier: l.GetFrontier(),
-				Edges: countFromWire(l.Edges), Bytes: countFromWire(l.Bytes), Messages: countFromWire(l.Messages),
-				Elapsed: time.Duration(l.GetElapsedNs()), Phases: each(l.GetPhases(), phaseFromWire),
-				Counters: each(l.GetCounters(), func(c *enginepb.Counter) plugins.Counter {
-					return plugins.Counter{Name: c.GetName(), Value: c.GetValue()}
-				}),
-			}
-		}),
-	}
-	return traversal, impossible(traversal.Check(parent))
+func constructionFromWire(m *enginepb.Construction) (plugins.Construction, error) {
+	c := constructions.value(m)
+	return c, impossible(c.Check())
 }
 
 func searchesFromWire(r *enginepb.RepeatReply) (int64, error) {
@@ -211,46 +188,6 @@ func searchesFromWire(r *enginepb.RepeatReply) (int64, error) {
 		return 0, impossible(fmt.Errorf("%d searches", n))
 	}
 	return n, nil
-}
-
-func factToWire(f plugins.Fact) *enginepb.Fact   { return &enginepb.Fact{Name: f.Name, Value: f.Value} }
-func factFromWire(f *enginepb.Fact) plugins.Fact { return plugins.Fact{Name: f.Name, Value: f.Value} }
-
-func phaseToWire(p plugins.Phase) *enginepb.Phase {
-	return &enginepb.Phase{
-		Name: p.Name, ElapsedNs: int64(p.Elapsed), SlowestNs: int64(p.Slowest),
-		Bytes: countToWire(p.Bytes), Messages: countToWire(p.Messages),
-	}
-}
-
-func countToWire(c plugins.Count) *int64 {
-	if n, known := c.Get(); known {
-		return &n
-	}
-	return nil
-}
-
-func phaseFromWire(p *enginepb.Phase) plugins.Phase {
-	return plugins.Phase{
-		Name: p.GetName(), Elapsed: time.Duration(p.GetElapsedNs()), Slowest: time.Duration(p.GetSlowestNs()),
-		Bytes: countFromWire(p.Bytes), Messages: countFromWire(p.Messages),
-	}
-}
-
-func countFromWire(n *int64) plugins.Count {
-	if n == nil {
-		return plugins.Count{}
-	}
-	return plugins.Counted(*n)
-}
-
-// boundFromWire returns a bound of an option. An infinite bound that excludes nothing becomes nil: records, which are
-// JSON, cannot hold it.
-func boundFromWire(x *float64, boundless float64) *float64 {
-	if x != nil && *x == boundless {
-		return nil
-	}
-	return x
 }
 
 func impossible(err error) error {
@@ -313,10 +250,8 @@ func ToStatus(err error) error {
 		}
 	}
 	if v := (*validate.Violation)(nil); errors.As(err, &v) {
-		failure.Violation = &enginepb.Violation{
-			Rule: int64(v.Rule), Root: int64(v.Root), Text: printable(v.Text),
-			Vertices: each(v.Vertices, func(v graph.Vertex) int64 { return int64(v) }),
-		}
+		failure.Violation = violations.message(*v)
+		failure.Violation.Text = printable(v.Text)
 	}
 	s, detailErr := status.New(codes.Unknown, printable(err.Error())).WithDetails(failure)
 	if detailErr != nil {
@@ -348,10 +283,9 @@ func FromStatus(err error) (answer error, ok bool) {
 			}
 		}
 		if v := failure.GetViolation(); v != nil {
-			e.wrapped = append(e.wrapped, &validate.Violation{
-				Rule: validate.Rule(v.GetRule()), Root: graph.Vertex(v.GetRoot()), Text: printable(v.GetText()),
-				Vertices: each(v.GetVertices(), func(v int64) graph.Vertex { return graph.Vertex(v) }),
-			})
+			violation := violations.value(v)
+			violation.Text = printable(v.GetText())
+			e.wrapped = append(e.wrapped, &violation)
 		}
 		return e, true
 	}

@@ -91,28 +91,32 @@ func crosses[T any, M proto.Message](t *testing.T, want T, write func(T) M, read
 
 func TestEveryFieldCrossesTheWire(t *testing.T) {
 	recipe := filled[graph.Kronecker]()
-	readRecipe := func(w *enginepb.Recipe) (*graph.Kronecker, error) { return recipeFromWire(w), nil }
-	readTraversal := func(w *enginepb.Traversal) (plugins.Traversal, error) { return traversalFromWire(w, nil) }
+	readRecipe := func(w *enginepb.Recipe) (*graph.Kronecker, error) { return recipes.value(w), nil }
+	readTraversal := func(w *enginepb.Traversal) (plugins.Traversal, error) { return traversals.value(w), nil }
 	for _, description := range []plugins.Description{filled[plugins.Description](), {Name: "nothing-else"}} {
-		crosses(t, description, descriptionToWire, descriptionFromWire)
+		crosses(t, description, descriptions.message, descriptionFromWire)
 	}
 	for _, construction := range []plugins.Construction{filled[plugins.Construction](), {}} {
-		crosses(t, construction, constructionToWire, constructionFromWire)
+		crosses(t, construction, constructions.message, constructionFromWire)
 	}
 	for _, traversal := range []plugins.Traversal{
 		filled[plugins.Traversal](), {Levels: []plugins.Level{{}, {Edges: plugins.Counted(0)}}},
 	} {
-		crosses(t, traversal, traversalToWire, readTraversal)
+		crosses(t, traversal, traversals.message, readTraversal)
 	}
-	crosses(t, &recipe, recipeToWire, readRecipe)
-	if recipeFromWire(recipeToWire(nil)) != nil {
+	crosses(t, &recipe, recipes.message, readRecipe)
+	crosses(t, filled[plugins.Place](), places.message,
+		func(w *enginepb.Place) (plugins.Place, error) { return places.value(w), nil })
+	crosses(t, filled[validate.Violation](), violations.message,
+		func(w *enginepb.Violation) (validate.Violation, error) { return violations.value(w), nil })
+	if recipes.value(recipes.message(nil)) != nil {
 		t.Error("a missing recipe has become one")
 	}
 }
 
 // A library uses an infinite bound for an option with only one bound. Records cannot hold infinities.
 func TestInfiniteBoundsBecomeNil(t *testing.T) {
-	d := must.Get(descriptionFromWire(descriptionToWire(plugins.Description{Name: "a", Options: []plugins.Option{
+	d := must.Get(descriptionFromWire(descriptions.message(plugins.Description{Name: "a", Options: []plugins.Option{
 		{Name: "b", Kind: plugins.Int, Min: plugins.Bound(0), Max: plugins.Bound(math.Inf(1))},
 		{Name: "c", Kind: plugins.Int, Min: plugins.Bound(math.Inf(-1)), Max: plugins.Bound(9)},
 	}})))
@@ -163,7 +167,7 @@ type liar struct {
 }
 
 func (liar) Describe(context.Context, *enginepb.DescribeRequest) (*enginepb.Description, error) {
-	return descriptionToWire(plugins.Description{Name: strings.Repeat("a", 1e7)}), nil
+	return descriptions.message(plugins.Description{Name: strings.Repeat("a", 1e7)}), nil
 }
 
 func (liar) Construct(context.Context, *enginepb.ConstructRequest) (*enginepb.Construction, error) {
@@ -206,7 +210,7 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 		must.Err(descriptionFromWire(&enginepb.Description{Name: "a b"})),
 		must.Err(constructionFromWire(&enginepb.Construction{ElapsedNs: -1})),
 		must.Err(searchesFromWire(&enginepb.RepeatReply{Searches: -1})),
-		must.Err(traversalFromWire(&enginepb.Traversal{ElapsedNs: -1}, nil)),
+		checkTraversal(traversals.value(&enginepb.Traversal{ElapsedNs: -1}), plugins.Output{}, false),
 	} {
 		must.Is(t, bad, ErrAnswer)
 	}
@@ -215,10 +219,10 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 // FuzzAnswers gives the host answers of any bytes. It must refuse or convert them, and what it accepts fits into a
 // record: JSON can hold it, and its size is bounded.
 func FuzzAnswers(f *testing.F) {
-	f.Add(byte(0), marshal(descriptionToWire(filled[plugins.Description]())))
-	f.Add(byte(1), marshal(constructionToWire(filled[plugins.Construction]())))
-	f.Add(byte(2), marshal(traversalToWire(filled[plugins.Traversal]())))
-	f.Add(byte(2), marshal(traversalToWire(plugins.Traversal{Elapsed: -1})))
+	f.Add(byte(0), marshal(descriptions.message(filled[plugins.Description]())))
+	f.Add(byte(1), marshal(constructions.message(filled[plugins.Construction]())))
+	f.Add(byte(2), marshal(traversals.message(filled[plugins.Traversal]())))
+	f.Add(byte(2), marshal(traversals.message(plugins.Traversal{Elapsed: -1})))
 	parent := []graph.Vertex{0, 0, graph.Unreached}
 	f.Fuzz(func(t *testing.T, call byte, data []byte) {
 		wire := []proto.Message{&enginepb.Description{}, &enginepb.Construction{}, &enginepb.Traversal{}}[call%3]
@@ -233,7 +237,8 @@ func FuzzAnswers(f *testing.F) {
 		case *enginepb.Construction:
 			accepted, err = constructionFromWire(wire)
 		case *enginepb.Traversal:
-			accepted, err = traversalFromWire(wire, parent)
+			t := traversals.value(wire)
+			accepted, err = t, checkTraversal(t, plugins.Output{Parent: parent}, false)
 		}
 		if err != nil {
 			if !errors.Is(err, ErrAnswer) || len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\n\x1b") {

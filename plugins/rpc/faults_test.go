@@ -382,7 +382,7 @@ func TestNoTuplesStayWritable(t *testing.T) {
 		s := acceleratorServer{&server{}, &byCPU{}}
 		segment := must.Get(segmentOf(stage.Host, tupleSegment, tuples[c.first:c.last], reserved))
 		_, err := s.Generate(c.ctx, &enginepb.GenerateRequest{
-			CallId: 1, Recipe: recipeToWire(&recipe), Tuples: segment, First: c.first,
+			CallId: 1, Recipe: recipes.message(&recipe), Tuples: segment, First: c.first,
 		})
 		if failed := c.ctx.Err() != nil; (err != nil) != failed || (len(s.kept) != 0) != c.kept {
 			t.Errorf("%s: error %v, mapped for writing: %v", name, err, len(s.kept) != 0)

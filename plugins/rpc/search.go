@@ -22,7 +22,8 @@ func (c *Client) Search(ctx context.Context, root graph.Vertex, out plugins.Outp
 		return t, err
 	}
 	return exchange(ctx, c, c.engine.Search, request, func(t *enginepb.Traversal) (plugins.Traversal, error) {
-		return readTraversal(t, out, c.part)
+		traversal := traversals.value(t)
+		return traversal, checkTraversal(traversal, out, c.part)
 	})
 }
 
@@ -52,11 +53,11 @@ func (c *Client) output(out plugins.Output) (parent, distance *enginepb.Segment,
 	return parent, distance, err
 }
 
-// readTraversal reads and checks the report of a search. The parents of a part of a graph, and those of kernel 3, do
-// not tell how many levels there may be.
-func readTraversal(t *enginepb.Traversal, out plugins.Output, part bool) (plugins.Traversal, error) {
+// checkTraversal checks the report of a search. The parents of a part of a graph, and those of kernel 3, do not tell
+// how many levels there may be.
+func checkTraversal(t plugins.Traversal, out plugins.Output, part bool) error {
 	if part || out.Distance != nil {
-		return traversalFromWire(t, nil)
+		out.Parent = nil
 	}
-	return traversalFromWire(t, out.Parent)
+	return impossible(t.Check(out.Parent))
 }

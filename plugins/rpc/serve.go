@@ -116,10 +116,10 @@ type server struct {
 	canceled uint64 // highest ID in a Cancel, which may arrive before its call
 }
 
-// answer makes a call of the engine and checks its answer as the host does. Its context ends with Cancel and with the
-// connection.
-func answer[T, W any](ctx context.Context, s *server, id uint64, do func(ctx context.Context) (T, error),
-	write func(T) W, read func(W) (T, error),
+// answer makes a call of the engine and reads the reply as the host does, to check it. Its context ends with Cancel and
+// with the connection.
+func answer[T, W, R any](ctx context.Context, s *server, id uint64, do func(ctx context.Context) (T, error),
+	write func(T) W, read func(W) (R, error),
 ) (reply W, err error) {
 	s.call.Lock()
 	defer s.call.Unlock()
@@ -153,7 +153,7 @@ func (s *server) Cancel(_ context.Context, request *enginepb.CancelRequest) (*en
 }
 
 func (s *server) Describe(ctx context.Context, request *enginepb.DescribeRequest) (*enginepb.Description, error) {
-	return answer(ctx, s, request.GetCallId(), s.engine.Describe, descriptionToWire, descriptionFromWire)
+	return answer(ctx, s, request.GetCallId(), s.engine.Describe, descriptions.message, descriptionFromWire)
 }
 
 // Construct maps the tuples for the time of the call: an engine must not use them later.
@@ -161,14 +161,14 @@ func (s *server) Construct(ctx context.Context, request *enginepb.ConstructReque
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (c plugins.Construction, err error) {
 		err = withLists(request, func(in plugins.Input) (err error) {
 			in.ShortestPaths, in.Options = request.GetShortestPaths(), request.GetOptions()
-			in.DeviceTuples = deviceTuplesFromWire(request.GetDeviceTuples())
-			in.Place, in.First = placeFromWire(request.GetPlace()), request.GetFirst()
+			in.DeviceTuples = deviceTuples.value(request.GetDeviceTuples())
+			in.Place, in.First = places.value(request.GetPlace()), request.GetFirst()
 			c, err = s.engine.Construct(ctx, in)
 			return err
 		})
 		s.part = request.GetPlace().GetSize() > 1
 		return c, err
-	}, constructionToWire, constructionFromWire)
+	}, constructions.message, constructionFromWire)
 }
 
 // withLists maps the tuples and weights of a request while use runs.
@@ -179,7 +179,7 @@ func withLists(request interface {
 }, use func(in plugins.Input) error) error {
 	return mapped(request.GetTuples(), tupleSegment, func(tuples []graph.Edge) error {
 		return mapped(request.GetWeights(), weightSegment, func(weights []float32) error {
-			return use(plugins.Input{Tuples: tuples, Weights: weights, Recipe: recipeFromWire(request.GetRecipe())})
+			return use(plugins.Input{Tuples: tuples, Weights: weights, Recipe: recipes.value(request.GetRecipe())})
 		})
 	})
 }
@@ -202,13 +202,16 @@ func mapped[E element](wire *enginepb.Segment, kind segmentKind, use func(elemen
 }
 
 func (s *server) Search(ctx context.Context, request *enginepb.SearchRequest) (*enginepb.Traversal, error) {
-	var out plugins.Output
 	return answer(ctx, s, request.GetCallId(), func(ctx context.Context) (t plugins.Traversal, err error) {
-		if out, err = s.output(request.GetParent(), request.GetDistance()); err != nil {
-			return t, err
+		out, err := s.output(request.GetParent(), request.GetDistance())
+		if err == nil {
+			t, err = s.engine.Search(ctx, graph.Vertex(request.GetRoot()), out)
 		}
-		return s.engine.Search(ctx, graph.Vertex(request.GetRoot()), out)
-	}, traversalToWire, func(t *enginepb.Traversal) (plugins.Traversal, error) { return readTraversal(t, out, s.part) })
+		if err == nil {
+			err = checkTraversal(t, out, s.part)
+		}
+		return t, err
+	}, traversals.message, nothing)
 }
 
 // output maps the arrays of a search; kernel 2 has no distances.

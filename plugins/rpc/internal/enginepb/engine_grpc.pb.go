@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The wire format of package plugins: what host and engine send each other, version 1. Tuples, weights, parents and
-// distances are never sent; a Segment names the shared memory that holds them. Package rpc converts between these messages and the types of
-// package plugins, field by field.
+// distances are never sent; a Segment names the shared memory that holds them. Package rpc copies between these messages
+// and the types of package plugins by the names of fields.
 //
 // Times are in nanoseconds, sizes in bytes. Fields may be added at any time. A field that changes its meaning needs a
 // new protocol version (see handshake.go of package rpc).
