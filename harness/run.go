@@ -53,7 +53,6 @@ type run struct {
 	plan        record.Plan
 	progress    Progress
 	suspensions suspensions
-	rest        *estimate // nil: this run is a part of something longer
 }
 
 func newRun(host Host, store *record.Store, progress Progress) *run {
@@ -79,16 +78,16 @@ func (r *run) graphs(ctx context.Context) (err error) {
 	for _, note := range notes {
 		r.progress.Note(note)
 	}
-	r.rest = newEstimate(r.plan, result.Runs)
 	var in *Input // that of the graph before, for another kernel
 	defer func() { err = errors.Join(err, in.Close()) }()
 	for i, id := range r.plan.GraphIDs() {
 		runs := result.Runs[i*len(r.plan.Engines) : (i+1)*len(r.plan.Engines)]
 		if !slices.ContainsFunc(runs, func(r record.Run) bool { return r.State != record.Complete }) {
-			r.skip(id, "")
 			continue
 		}
-		start := time.Now()
+		if now, err := r.store.Result(); err == nil {
+			r.progress.Left(timeLeft(r.plan, now.Runs))
+		}
 		if in == nil || in.id.Graph() != id.Graph() {
 			if err := in.Close(); err != nil {
 				return err
@@ -98,7 +97,6 @@ func (r *run) graphs(ctx context.Context) (err error) {
 			}
 		}
 		in.id, in.cost = id, nil
-		r.did(in, "input", "", start)
 		if err := r.graph(ctx, in, runs); err != nil {
 			return err
 		}
@@ -171,7 +169,6 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	start := time.Now()
 	if e.session, err = e.in.Open(ctx, e.plan, e.in.id.Kernel, e.spec, e.progress); err != nil {
 		return err
 	}
@@ -183,7 +180,6 @@ func (e *engineRun) execute(ctx context.Context) (err error) {
 	if err := e.construct(ctx); err != nil {
 		return err
 	}
-	e.did(e.in, "construct", e.spec.Name, start)
 	if err := e.searchAll(ctx); err != nil {
 		return err
 	}
@@ -219,7 +215,6 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 	if err := e.record(record.Entry{End: &end}); err != nil {
 		return err
 	}
-	e.skip(e.in.id, e.spec.Name)
 	if end.Failure != "" {
 		e.note("failed: %s", end.Failure)
 	}
@@ -232,22 +227,6 @@ func (e *engineRun) end(ctx context.Context, err error) error {
 // errTuplesChanged is the failure of an engine that has changed its input. Its searches were checked against other
 // tuples than the generator's, so a resume repeats all of them.
 var errTuplesChanged = errors.New("the engine changed the tuples, which it may only read, so its searches do not count")
-
-// did counts a part of the run and shows an estimate of the rest.
-func (r *run) did(in *Input, kind, engine string, since time.Time) {
-	if r.rest != nil {
-		r.rest.did(in.id, kind, engine, in.graph.Tuples, since)
-		r.progress.Left(r.rest.left())
-	}
-}
-
-// skip leaves out the rest of an engine's work on a graph or, without an engine, of all work on the graph.
-func (r *run) skip(id record.GraphID, engine string) {
-	if r.rest != nil {
-		r.rest.skip(id, engine)
-		r.progress.Left(r.rest.left())
-	}
-}
 
 // step starts a step of the engine's progress.
 func (e *engineRun) step(name string, total int64) Step {
