@@ -30,7 +30,7 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-var errByHand = errors.New("this process is started by teps run on the hosts of a cluster, not by hand")
+var errByHand = record.Usage("this process is started by teps run on the hosts of a cluster, not by hand")
 
 // Handler answers one of the calls of a node.
 type Handler struct{ stream grpc.StreamDesc }

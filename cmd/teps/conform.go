@@ -41,7 +41,10 @@ input, the expected answer and the actual one.`,
 			if err != nil {
 				return usage("--case: %w", err)
 			}
-			if list && len(args) == 0 {
+			if list {
+				if len(args) > 0 {
+					return usage("--list lists the cases of every engine; leave out --list or %s", args[0])
+				}
 				for _, test := range cases {
 					fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n", test.Name, wrapped(c.OutOrStdout(), test.About, 25))
 				}
@@ -52,6 +55,9 @@ input, the expected answer and the actual one.`,
 			}
 			if limit <= 0 {
 				return usage("the timeout must be a positive duration such as 2m, not %v", limit)
+			}
+			if f.Format != "" && len(f.Graph) == 0 {
+				return usage("--format is that of the files of --graph")
 			}
 			host := newProcesses(c, verbose)
 			defer host.Close()

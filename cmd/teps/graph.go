@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -161,6 +162,9 @@ follows: ` + strings.Join(files.Writable(), " ") + `.`,
 			}
 			if format != "" && name == "" {
 				return usage("--format is that of the file of --graph")
+			}
+			if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+				return usage("--out %s: %w", out, err)
 			}
 			return generate(c, recipe, name, format, out)
 		},

@@ -65,6 +65,10 @@ func execute(ctx context.Context, engines catalog, args []string, stdout, stderr
 		err = errors.New("stopped")
 	}
 	var option *plugins.UnknownOption
+	var name string
+	if n, _ := fmt.Sscanf(fmt.Sprint(err), "unknown command %q for", &name); n > 0 { // by cobra, also with --help
+		err = usage("unknown command %q%s; see teps --help", name, didYouMean(name, root.SuggestionsFor("")))
+	}
 	switch {
 	case errors.As(err, &option):
 		err = fmt.Errorf("%w%s", err, didYouMean(option.Name, option.Known))
@@ -145,12 +149,11 @@ teps completion --help says how a shell completes engines, options and files.`,
   teps engines                              all engines and their options
   teps report results/a                     draw a run again from its records`,
 		Version:       record.ThisVersion(),
-		Args:          cobra.ArbitraryArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}
-	unknown := func(args []string) error {
-		return usage("unknown command %q%s; see teps --help", args[0], didYouMean(args[0], root.SuggestionsFor("")))
+
+		DisableSuggestions: true, // execute has them in one line
 	}
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) (err error) {
 		c.Flags().Visit(func(f *pflag.Flag) {
@@ -159,12 +162,6 @@ teps completion --help says how a shell completes engines, options and files.`,
 			}
 		})
 		return err
-	}
-	root.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return unknown(args)
-		}
-		return c.Help()
 	}
 	// pflag prints the names of its types for lists.
 	cobra.AddTemplateFunc("plain", strings.NewReplacer(" stringArray ", " string      ", " strings ", " string  ").Replace)
@@ -180,13 +177,16 @@ teps completion --help says how a shell completes engines, options and files.`,
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
 	}
+	root.InitDefaultHelpFlag() // so that Find knows them
+	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
 	help.Args = func(_ *cobra.Command, args []string) error {
-		if _, rest, _ := root.Find(args); len(rest) > 0 {
-			return unknown(rest)
+		_, rest, err := root.Find(args)
+		if err == nil && len(rest) > 0 {
+			err = usage("teps help takes one command; see teps --help")
 		}
-		return nil
+		return err
 	}
 	return root
 }

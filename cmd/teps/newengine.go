@@ -131,6 +131,9 @@ func (l language) write(dir, name string) error {
 		files["go.sum"] = string(goSum)
 	}
 	err := os.MkdirAll(dir, 0o777)
+	if err != nil {
+		return usage("--dir: %w; choose another directory", err)
+	}
 	for name, text := range files {
 		mode := fs.FileMode(0o666)
 		if strings.HasPrefix(text, "#!") {

@@ -115,6 +115,9 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 			err = p.AddGraph(text)
 		}
 	}
+	if err == nil && len(p.Scales) == 0 && p.EdgeFactor != record.OfficialEdgeFactor {
+		err = usage("the edge factor is that of scales; leave it out, or write --graph kron:SCALE:EDGEFACTOR")
+	}
 	if err == nil {
 		err = setFormat(p.Graphs, f.Format)
 	}

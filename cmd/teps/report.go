@@ -248,7 +248,10 @@ func checkTarget(flag, path string) error {
 	case slices.Contains([]string{record.ManifestFile, record.JournalFile, record.ResultFile}, filepath.Base(path)):
 		return usage("%s %s would replace part of a record; choose another name", flag, path)
 	case err != nil || info.Mode().IsRegular():
-		return os.MkdirAll(filepath.Dir(path), 0o777)
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			err = usage("%s %s: %w", flag, path, err)
+		}
+		return err
 	case info.IsDir():
 		return usage("%s %s is a directory; name a file in it", flag, path)
 	}

@@ -24,7 +24,10 @@ import (
 // NAME.mtx or NAME.edges and a page, KONECT as NAME.tar.bz2 with NAME/out.NAME and its description.
 
 // archive is the error of reading an archive without Options.member.
-type archive struct{ members []string } // the files in it; a graph may have several
+type archive struct {
+	path    string   // empty: a stream
+	members []string // the files in it; a graph may have several
+}
 
 // Error suggests the file with the shortest name, because files that belong to a graph have longer names.
 func (a *archive) Error() string {
@@ -35,19 +38,25 @@ func (a *archive) Error() string {
 			name = m
 		}
 	}
-	return "an archive: unpack it, or name the graph in it as ARCHIVE/" + name
+	if a.path == "" {
+		return "an archive: unpack it"
+	}
+	return "an archive: unpack it, or name the graph in it as " + a.path + "/" + name
 }
 
 // SplitArchive splits ARCHIVE/FILE where the archive is a regular file. Otherwise member is empty.
 func SplitArchive(name string) (file, member string) {
 	for file = name; ; file = filepath.Dir(file) {
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			return file, strings.TrimPrefix(strings.TrimPrefix(name, file), "/")
+			return file, clean(strings.TrimPrefix(name, file))
 		} else if err == nil || file == filepath.Dir(file) {
 			return name, ""
 		}
 	}
 }
+
+// clean returns the name of a file in an archive, which may be written as ./FILE or /FILE.
+func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
 // place is where the files of a graph are: the file system, or an archive in it.
 type place struct {
@@ -74,7 +83,8 @@ func (in *input) enterArchive(file io.Reader, member string) error {
 	if len(head) == 0 && err != io.EOF {
 		return in.readError(err)
 	}
-	for magic, by := range map[string]string{"7z\xbc\xaf": "7-Zip", "Rar!": "RAR", "\x04\"M\x18": "lz4", "LZIP": "lzip"} {
+	for magic, by := range map[string]string{"7z\xbc\xaf": "7-Zip", "Rar!": "RAR", "\x04\"M\x18": "lz4", "LZIP": "lzip",
+		"\x1f\x9d": "compress", "]\x00\x00": "lzma"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return fmt.Errorf("packed by %s, which teps cannot unpack: unpack it", by)
 		}
@@ -85,7 +95,7 @@ func (in *input) enterArchive(file io.Reader, member string) error {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")) && ok && in.content > 0:
 		return in.enterZip(at, member)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return &archive{}
+		return new(archive)
 	case member != "":
 		return noMember(member)
 	}
@@ -96,6 +106,7 @@ func noMember(name string) error { return fmt.Errorf("not an archive that has th
 
 func (in *input) enterTar(member string) error {
 	var all archive
+	in.around = in.r
 	for files := tar.NewReader(in.r); ; {
 		header, err := files.Next()
 		switch {
@@ -106,8 +117,8 @@ func (in *input) enterTar(member string) error {
 		case err != nil:
 			return in.readError(fmt.Errorf("tar: %w", err))
 		case header.Typeflag == tar.TypeReg && member == "" && len(all.members) < maxMembers && printable(header.Name):
-			all.members = append(all.members, header.Name)
-		case header.Typeflag == tar.TypeReg && header.Name == member:
+			all.members = append(all.members, clean(header.Name))
+		case header.Typeflag == tar.TypeReg && clean(header.Name) == member:
 			in.content, in.r = header.Size, bufio.NewReaderSize(&whole{r: files}, bufferBytes)
 			return nil
 		}
@@ -119,19 +130,19 @@ const maxMembers = 10_000 // that are kept in memory
 func (in *input) enterZip(file io.ReaderAt, member string) error {
 	files, err := zip.NewReader(file, in.content)
 	if err != nil {
-		return fmt.Errorf("zip: %w", err)
+		return decompression("zip", err)
 	}
 	var all archive
 	for _, f := range files.File {
 		switch {
 		case member == "" && printable(f.Name):
-			all.members = append(all.members, f.Name)
-		case f.Name == member && f.Flags&1 != 0:
+			all.members = append(all.members, clean(f.Name))
+		case clean(f.Name) == member && f.Flags&1 != 0:
 			return errors.New("zip: the file is encrypted")
-		case f.Name == member:
+		case clean(f.Name) == member:
 			r, err := f.Open()
 			if err != nil {
-				return fmt.Errorf("zip: %w", err)
+				return decompression("zip", err)
 			}
 			in.info.Compression, in.content = "zip", int64(f.UncompressedSize64)
 			in.r = bufio.NewReaderSize(&whole{r: r}, bufferBytes)

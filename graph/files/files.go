@@ -67,6 +67,7 @@ type Options struct {
 	Reserve func(n int64) error
 
 	block  int    // bytes that are parsed at a time; 0: blockBytes
+	path   string // of the file; empty: a stream
 	member string // the file to read if the file is an archive
 }
 
@@ -114,6 +115,7 @@ func loadFile(ctx context.Context, name string, o Options, read func(in *input) 
 		return nil, err
 	}
 	defer file.Close()
+	o.path = name
 	g, err := load(ctx, file, strings.TrimSuffix(name+"/"+o.member, "/"), stat.Size(), o, read)
 	if now, statErr := file.Stat(); ctx.Err() == nil && statErr == nil &&
 		(now.Size() != stat.Size() || !now.ModTime().Equal(stat.ModTime())) {

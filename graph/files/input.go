@@ -15,6 +15,7 @@ import (
 	"hash"
 	"io"
 	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -28,6 +29,7 @@ type input struct {
 	ctx      context.Context
 	source   *source
 	r        *bufio.Reader // the content: what the file holds, decompressed
+	around   io.Reader     // the archive that has the content, decompressed, or nil
 	close    func()
 	size     int64 // of the file in bytes, or 0
 	content  int64 // bytes of the content, or 0 if its size is unknown
@@ -115,6 +117,9 @@ func open(ctx context.Context, r io.Reader, size int64, o Options) (*input, erro
 		if err = in.enterArchive(r, o.member); err == nil && o.member != "" {
 			err = in.decompress()
 		}
+		if a := (*archive)(nil); errors.As(err, &a) {
+			a.path = o.path
+		}
 	}
 	return in, err
 }
@@ -164,10 +169,19 @@ func (in *input) decompress() (err error) {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return decompression(name, err)
 	}
 	in.info.Compression, in.content, in.r = name, 0, bufio.NewReaderSize(&whole{r: z}, bufferBytes)
 	return nil
+}
+
+// decompression returns an error of reading compressed data, with what helps.
+func decompression(name string, err error) error {
+	advice := ""
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, xz.ErrMemlimit) {
+		advice = "; decompress the file first"
+	}
+	return fmt.Errorf("%s: %s%s", name, strings.TrimPrefix(err.Error(), name+": "), advice)
 }
 
 // members reads all members of a gzip file. Only zeros may follow them, as for gzip(1).
@@ -227,6 +241,11 @@ func (in *input) finish() error {
 	} else if err != io.EOF {
 		return in.readError(err)
 	}
+	if in.around != nil && in.source.hash != nil { // with the checksum of its compression
+		if _, err := io.Copy(io.Discard, in.around); err != nil {
+			return in.readError(err)
+		}
+	}
 	if in.source.hash != nil { // of the whole file, also if it is an archive
 		if _, err := io.Copy(io.Discard, in.source); err != nil {
 			return err
@@ -264,7 +283,7 @@ func (in *input) readError(err error) error {
 	case err == nil, err == io.EOF, in.ctx.Err() != nil:
 		return in.ctx.Err()
 	case in.info.Compression != "":
-		return &contentError{fmt.Sprintf(": before byte %d: %s: %v", in.source.n.Load(), in.info.Compression, err)}
+		return &contentError{fmt.Sprintf(": before byte %d: %v", in.source.n.Load(), decompression(in.info.Compression, err))}
 	}
 	return err
 }
