@@ -25,7 +25,7 @@ var forbiddenPhrases = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`(is|are|was|were|be|been) told\b`, `told (by|of|so|apart)\b`, `(is|are|was|were|be) no [a-z]+`, `of which\b`,
 	`so many\b`, `what is not there\b`, `of no use\b`, `as good as\b`, `none of (its|their|our) business\b`,
 	`in its own words\b`, `be had\b`, `nothing to speak of\b`, `leaps?\b`, `spared?\b`, `strays?\b`, `beside\b`,
-	`the finds\b`, `finds (of|that|are|go|as|lie)\b`, `at the least\b`, `whoever\b`, `in any case\b`,
+	`folders?\b`, `the finds\b`, `finds (of|that|are|go|as|lie)\b`, `at the least\b`, `whoever\b`, `in any case\b`,
 	`keeps? no tuples\b`, `aside\b`, `a [a-z]+ of (its|their) own\b`, `who (needs|asks|reads|wants)\b`, `that has gone\b`, `meanwhile\b`,
 	`(neighb|col|fav|behavi)our`, `cancelled`, `(re|un)?labell(ed|ing)\b`, `modelled`, `licence`, `centre`, `grey\b`,
 	`(un)?(optim|initial|summar|serial|symmetr|final|normal|general)is(e[drs]?|ing|ation)\b`,
@@ -163,7 +163,7 @@ func anchors(page string) []string {
 	return all
 }
 
-// Links between pages lead to files, folders and headings of the project.
+// Links between pages lead to files, directories and headings of the project.
 func TestLinksLeadToFiles(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]+))?\)`)
 	for _, path := range texts(t, ".md") {
@@ -179,7 +179,7 @@ func TestLinksLeadToFiles(t *testing.T) {
 					t.Errorf("%s: a link to %s, which is not there", path, m[1])
 					continue
 				}
-				page, _ = os.ReadFile(target) // none for a folder
+				page, _ = os.ReadFile(target) // none for a directory
 			}
 			if m[2] != "" && !slices.Contains(anchors(string(page)), m[2]) {
 				t.Errorf("%s: a link to #%s, a heading that %s does not have", path, m[2], target)

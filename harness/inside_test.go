@@ -172,7 +172,7 @@ type inside struct {
 
 func (h *inside) Meters(_ context.Context, specifications []string) (power.Meters, []power.Absence, error) {
 	if h.meters == nil {
-		return power.Here{}, []power.Absence{{Source: "rapl", Reason: "the folder powercap is missing"}}, nil
+		return power.Here{}, []power.Absence{{Source: "rapl", Reason: "the directory powercap is missing"}}, nil
 	}
 	return h.meters(specifications)
 }

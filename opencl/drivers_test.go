@@ -85,15 +85,15 @@ func TestDrivers(t *testing.T) {
 			if _, err := os.Stat(file); err != nil && file != "" {
 				t.Skipf("%v; install Debian's package oclgrind or mesa-opencl-icd", err)
 			}
-			folder := t.TempDir()
+			directory := t.TempDir()
 			out, err := withDriver(t, driver.tests, file, "RUSTICL_ENABLE=llvmpipe", "OCLGRIND_DATA_RACES=1",
-				"OCLGRIND_UNIFORM_WRITES=1", "POCL_CACHE_DIR="+folder)
+				"OCLGRIND_UNIFORM_WRITES=1", "POCL_CACHE_DIR="+directory)
 			if err != nil || strings.Contains(out, "\tKernel: ") { // what oclgrind finds; a log has the last context's
 				t.Errorf("%v\n%s", err, out)
 			}
 			t.Logf("%s", out)
 			if name == "pocl" {
-				checkLocalMemory(t, folder)
+				checkLocalMemory(t, directory)
 			}
 		})
 	}

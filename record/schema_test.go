@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	schemaFile    = "../docs/schema/teps-2.schema.json"
-	resultsFolder = "../docs/results"
+	schemaFile       = "../docs/schema/teps-2.schema.json"
+	resultsDirectory = "../docs/results"
 )
 
 // definition is a part of the schema, with the members that the tests use.
@@ -174,9 +174,9 @@ func checkDirectory(t *testing.T, schemas map[string]*jsonschema.Schema, dir str
 // Records of earlier versions match the schema and are read.
 func TestCommittedRecordsAreRead(t *testing.T) {
 	schemas := compiled()
-	folders := must.Get(Runs(resultsFolder))
+	directories := must.Get(Runs(resultsDirectory))
 	values, searches, confirmed := 0, 0, 0
-	for _, dir := range folders {
+	for _, dir := range directories {
 		values += checkDirectory(t, schemas, dir)
 		r, err := Load(dir)
 		if err != nil {
@@ -191,8 +191,8 @@ func TestCommittedRecordsAreRead(t *testing.T) {
 			}
 		}
 	}
-	if len(folders) < 5 || values < 800 || searches < 500 || confirmed < 2 {
-		t.Errorf("read only %d records with %d values, %d searches, %d of them confirmed", len(folders), values, searches,
+	if len(directories) < 5 || values < 800 || searches < 500 || confirmed < 2 {
+		t.Errorf("read only %d records with %d values, %d searches, %d of them confirmed", len(directories), values, searches,
 			confirmed)
 	}
 }

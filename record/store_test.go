@@ -266,12 +266,12 @@ func TestRunsFindsNestedDirectories(t *testing.T) {
 	put("begun/roots.jsonl", "")           // killed at its start
 	put("other/result.txt", "")
 	put(".discarded/run.json", "{}")
-	folders := must.Get(Runs(store))
+	directories := must.Get(Runs(store))
 	want := []string{"a/deep/er", "a/deep/er/inside", "b", "lost"}
 	for i := range want {
 		want[i] = filepath.Join(store, filepath.FromSlash(want[i]))
 	}
-	must.Equal(t, folders, want)
+	must.Equal(t, directories, want)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(store, link); err != nil {
 		t.Skip(err)

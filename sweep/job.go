@@ -21,13 +21,13 @@ import (
 
 // Job is one run of a sweep: one engine with its options on one graph.
 type Job struct {
-	Plan   record.Plan // of one engine and one graph
-	Repeat int         // from 1
-	Folder string      // directory of the run; empty if the engine is unavailable
-	Memory int64       // bytes that the run needs, by the engine's estimate
-	State  State
-	Reason string      // why the State is Bad
-	Run    *record.Run // without its roots; nil before there is one
+	Plan      record.Plan // of one engine and one graph
+	Repeat    int         // from 1
+	Directory string      // directory of the run; empty if the engine is unavailable
+	Memory    int64       // bytes that the run needs, by the engine's estimate
+	State     State
+	Reason    string      // why the State is Bad
+	Run       *record.Run // without its roots; nil before there is one
 }
 
 // State is how far a job has come.
@@ -78,13 +78,13 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 	if kernel := j.Graph().Kernel; kernel != record.BFS {
 		graph += "-" + kernel.String()
 	}
-	j.Folder = fmt.Sprintf("%s-%s-r%d-%x", graph, inName(j.Engine().Name), j.Repeat, sum[:6])
+	j.Directory = fmt.Sprintf("%s-%s-r%d-%x", graph, inName(j.Engine().Name), j.Repeat, sum[:6])
 	return nil
 }
 
 // look sets the State from the job's record in dir.
 func (j *Job) look(dir string) {
-	path := filepath.Join(dir, j.Folder)
+	path := filepath.Join(dir, j.Directory)
 	_, err := os.Stat(filepath.Join(path, record.ResultFile))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return

@@ -112,7 +112,7 @@ func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
 		t.Errorf("begun: %v", begun)
 	}
 	for _, j := range s.Jobs {
-		r := must.Get(record.Load(filepath.Join(dir, j.Folder)))
+		r := must.Get(record.Load(filepath.Join(dir, j.Directory)))
 		if run := r.Runs[0]; j.State != Done || !run.Valid || len(run.Roots) != 4 || run.Sessions != 1 || run.Graph == nil ||
 			run.Engine.Options["threads"] != j.Engine().Options["threads"] {
 			t.Errorf("%s: state %s, record %+v", describe(j), j.State, run)
@@ -146,7 +146,7 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 	// What processes leave that are killed at other moments.
 	s := prepared(t, host, someSweep(), dir)
 	for i, files := range [][]string{{}, {record.JournalFile}, {record.ManifestFile, record.JournalFile}} {
-		path := filepath.Join(dir, s.Jobs[6+i].Folder)
+		path := filepath.Join(dir, s.Jobs[6+i].Directory)
 		must.Do(os.MkdirAll(path, 0o777))
 		for _, name := range files {
 			must.Do(os.WriteFile(filepath.Join(path, name), nil, 0o666))
@@ -161,7 +161,7 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 		t.Errorf("states in the end: %v; %d measured", n, len(begun))
 	}
 	for _, j := range s.Jobs {
-		must.Equal(t, must.Get(record.Load(filepath.Join(dir, j.Folder))).Runs[0].Sessions, 1, j.Folder)
+		must.Equal(t, must.Get(record.Load(filepath.Join(dir, j.Directory))).Runs[0].Sessions, 1, j.Directory)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 		t.Errorf("states: %v", n)
 	}
 	for _, j := range s.Bad() {
-		must.Do(os.RemoveAll(filepath.Join(dir, j.Folder)))
+		must.Do(os.RemoveAll(filepath.Join(dir, j.Directory)))
 	}
 	s = prepared(t, host, someSweep(), dir)
 	begun := measured(t, s, host)
@@ -207,7 +207,7 @@ func TestFailedJobsDoNotEndTheSweepAndAreRetriedOnDemand(t *testing.T) {
 		t.Errorf("after removing what was bad: %v; %d measured", n, len(begun))
 	}
 	// An unreadable record is kept, too.
-	path := filepath.Join(dir, s.Jobs[0].Folder)
+	path := filepath.Join(dir, s.Jobs[0].Directory)
 	must.Do(os.WriteFile(filepath.Join(path, record.ManifestFile), []byte("{torn"), 0o666))
 	s = prepared(t, host, someSweep(), dir)
 	if n := states(s); n[Done] != 11 || n[Unreadable] != 1 || len(measured(t, s, host)) != 0 ||
@@ -230,7 +230,7 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 		t.Errorf("the second sweep: %v", refusal)
 	}
 	must.Equal(t, states(first)[Done], 12, "states")
-	first.Dir = filepath.Join(dir, first.Jobs[0].Folder, record.ManifestFile)
+	first.Dir = filepath.Join(dir, first.Jobs[0].Directory, record.ManifestFile)
 	first.Jobs[0].State = Missing
 	if err := first.Run(t.Context(), host, nil, silent{}, ignore); err == nil ||
 		!strings.Contains(err.Error(), "choose another store") {

@@ -190,7 +190,7 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 // its graph twice and is not compliant.
 func (s *Schedule) measure(ctx context.Context, host harness.Host, command []string, j *Job, in *harness.Input,
 	progress harness.Progress) (err error) {
-	path := filepath.Join(s.Dir, j.Folder)
+	path := filepath.Join(s.Dir, j.Directory)
 	// The result goes first: without it the directory counts as interrupted, even if the removal is not completed.
 	err = os.Remove(filepath.Join(path, record.ResultFile))
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

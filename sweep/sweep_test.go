@@ -86,13 +86,13 @@ func TestCheckRefusesImpossibleSweeps(t *testing.T) {
 	}
 }
 
-func TestFolderIdentifiesTheMeasurement(t *testing.T) {
+func TestDirectoryIdentifiesTheMeasurement(t *testing.T) {
 	first := func() *Job { return someSweep().jobs()[0] }
-	folder := func(j *Job, version string, software record.Software, machine machine.Machine) string {
+	directory := func(j *Job, version string, software record.Software, machine machine.Machine) string {
 		must.Do(j.name(version, software, machine))
-		return j.Folder
+		return j.Directory
 	}
-	base := folder(first(), "1", someSoftware, someMachine)
+	base := directory(first(), "1", someSoftware, someMachine)
 	for name, change := range map[string]func(p *record.Plan){
 		"scale":    func(p *record.Plan) { p.Scales = []int{8} },
 		"option":   func(p *record.Plan) { p.Engines[0].Options["threads"] = "9" },
@@ -102,46 +102,46 @@ func TestFolderIdentifiesTheMeasurement(t *testing.T) {
 		"seed":     func(p *record.Plan) { p.Seed1 = 7 },
 	} {
 		j := first()
-		if change(&j.Plan); folder(j, "1", someSoftware, someMachine) == base {
-			t.Errorf("another %s has the same folder %s", name, base)
+		if change(&j.Plan); directory(j, "1", someSoftware, someMachine) == base {
+			t.Errorf("another %s has the same directory %s", name, base)
 		}
 	}
 	again, build, other := first(), someSoftware, someMachine
 	again.Repeat, build.Program, other.Threads = 2, "ff", 4
 	for name, got := range map[string]string{
-		"repeat":  folder(again, "1", someSoftware, someMachine),
-		"version": folder(first(), "2", someSoftware, someMachine),
-		"build":   folder(first(), "1", build, someMachine),
-		"machine": folder(first(), "1", someSoftware, other),
+		"repeat":  directory(again, "1", someSoftware, someMachine),
+		"version": directory(first(), "2", someSoftware, someMachine),
+		"build":   directory(first(), "1", build, someMachine),
+		"machine": directory(first(), "1", someSoftware, other),
 	} {
 		if got == base {
-			t.Errorf("another %s has the same folder %s", name, base)
+			t.Errorf("another %s has the same directory %s", name, base)
 		}
 	}
 
-	// A sweep that grows keeps its folders.
+	// A sweep that grows keeps its directories.
 	grown := someSweep()
 	grown.Engines[0].Options[0].Values = []string{"4", "1", "2"}
 	grown.Plan.Scales, grown.Repeats = []int{5, 6, 7}, 3
-	folders := map[string]bool{}
+	directories := map[string]bool{}
 	for _, j := range grown.jobs() {
-		folders[folder(j, "1", someSoftware, someMachine)] = true
+		directories[directory(j, "1", someSoftware, someMachine)] = true
 	}
-	must.Equal(t, len(folders), len(grown.jobs()), "folders of jobs")
+	must.Equal(t, len(directories), len(grown.jobs()), "directories of jobs")
 	for _, j := range someSweep().jobs() {
-		if name := folder(j, "1", someSoftware, someMachine); !folders[name] {
+		if name := directory(j, "1", someSoftware, someMachine); !directories[name] {
 			t.Errorf("the grown sweep has lost %s", name)
 		}
 	}
 }
 
-func TestFolderNamesAreValidOnAnySystem(t *testing.T) {
+func TestDirectoryNamesAreValidOnAnySystem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := someSweep().jobs()[0]
 		j.Plan.Engines[0].Name = rapid.String().Draw(t, "name")
 		must.Do(j.name("1", someSoftware, someMachine))
-		if len(j.Folder) > 100 || !regexp.MustCompile(`^s[a-zA-Z0-9_=.-]*$`).MatchString(j.Folder) {
-			t.Fatalf("%q is the folder of %q", j.Folder, j.Plan.Engines[0].Name)
+		if len(j.Directory) > 100 || !regexp.MustCompile(`^s[a-zA-Z0-9_=.-]*$`).MatchString(j.Directory) {
+			t.Fatalf("%q is the directory of %q", j.Directory, j.Plan.Engines[0].Name)
 		}
 	})
 }

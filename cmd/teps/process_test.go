@@ -21,8 +21,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// teps returns a process of the command, and its own temp folder, which shows what a process leaves behind. The program
-// is this test binary under the name that testscript.Main has given it.
+// teps returns a process of the command, and its own temp directory, which shows what a process leaves behind. The
+// program is this test binary under the name that testscript.Main has given it.
 func teps(t *testing.T, args ...string) (*exec.Cmd, string) {
 	t.Helper()
 	program := must.Get(exec.LookPath("teps"))
@@ -32,7 +32,7 @@ func teps(t *testing.T, args ...string) (*exec.Cmd, string) {
 	return cmd, temp
 }
 
-// shortTemp is a temp folder whose name is short enough for the sockets of engines; that of T.TempDir is not.
+// shortTemp is a temp directory whose name is short enough for the sockets of engines; that of T.TempDir is not.
 func shortTemp(t *testing.T) string {
 	t.Helper()
 	temp := must.Get(os.MkdirTemp("/tmp", "t"))
@@ -84,7 +84,7 @@ func succeed(t *testing.T, cmd *exec.Cmd) []byte {
 	return out
 }
 
-// loaded returns the record in a folder.
+// loaded returns the record in a directory.
 func loaded(dir string) record.Result {
 	return must.Get(record.Load(dir))
 }
@@ -118,7 +118,7 @@ func nothingLeft(t *testing.T, temp string) {
 	t.Helper()
 	left, _ := os.ReadDir(temp)
 	for _, f := range left {
-		t.Errorf("left in the temp folder: %s", f.Name())
+		t.Errorf("left in the temp directory: %s", f.Name())
 	}
 }
 

@@ -49,7 +49,7 @@ func recordsIn(store string) map[string]string {
 	return all
 }
 
-// entriesIn counts the entries of a folder, 0 if it does not exist.
+// entriesIn counts the entries of a directory, 0 if it does not exist.
 func entriesIn(dir string) int {
 	list, _ := os.ReadDir(dir)
 	return len(list)
@@ -81,7 +81,7 @@ func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
 	file := write(store)
 	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
 	hit := 0
-	// One temp folder for all: what a host leaves that is killed while it starts an engine is for the next one to remove.
+	// One temp directory: what a host leaves that is killed while it starts an engine is for the next one to remove.
 	temp = shortTemp(t)
 	for range kills {
 		cmd, _ := teps(t, "sweep", "--quiet", file)

@@ -69,7 +69,7 @@ func TestWritingAnEngineWordByWord(t *testing.T) {
 		script = regexp.MustCompile(`(?m)^teps run .*`).ReplaceAllString(script, "$0 --roots 8")
 		cmd := exec.Command("sh", "-euc", script)
 		cmd.Dir = work
-		// Programs are installed into a folder of the test; modules come from the user's cache.
+		// Programs are installed into a directory of the test; modules come from the user's cache.
 		bin := filepath.Join(work, "gopath", "bin")
 		cmd.Env = append(os.Environ(), "PWD="+work, "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"),
 			"GOPROXY=off", "GOFLAGS=")

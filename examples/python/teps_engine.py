@@ -208,9 +208,9 @@ def handlers(service, leave):
     )
 
 
-def certificate(folder):
+def certificate(directory):
     """Makes a certificate and its key for this one connection, in PEM."""
-    paths = [os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")]
+    paths = [os.path.join(directory, "certificate.pem"), os.path.join(directory, "key.pem")]
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
          "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out", paths[0], "-keyout", paths[1]],
@@ -228,8 +228,8 @@ def serve(engine):
         print("%s: this is an engine of teps, which does not run by itself; name it to teps run" % sys.argv[0], file=sys.stderr)
         sys.exit(2)
     done = threading.Event()
-    with tempfile.TemporaryDirectory() as folder:
-        pem, key = certificate(folder)
+    with tempfile.TemporaryDirectory() as directory:
+        pem, key = certificate(directory)
     credentials = grpc.ssl_server_credentials([(key, pem)], os.environ["PLUGIN_CLIENT_CERT"].encode(), require_client_auth=True)
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=4))
     server.add_generic_rpc_handlers(handlers(Service(engine), done.set))

@@ -69,10 +69,10 @@ func bind(mapping []byte, node int) error {
 // Nodes returns the NUMA nodes that have memory, in ascending order, where NewOn can choose one.
 func Nodes() (nodes []int) {
 	const prefix = "/sys/devices/system/node/node"
-	folders, _ := filepath.Glob(prefix + "[0-9]*")
-	for _, folder := range folders {
-		text, err := os.ReadFile(filepath.Join(folder, "meminfo"))
-		node, notNumber := strconv.Atoi(strings.TrimPrefix(folder, prefix))
+	directories, _ := filepath.Glob(prefix + "[0-9]*")
+	for _, directory := range directories {
+		text, err := os.ReadFile(filepath.Join(directory, "meminfo"))
+		node, notNumber := strconv.Atoi(strings.TrimPrefix(directory, prefix))
 		if err == nil && notNumber == nil && !noMemory.Match(text) {
 			nodes = append(nodes, node)
 		}

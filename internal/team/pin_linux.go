@@ -77,14 +77,14 @@ func (p *pins) find() (processors []processor, err error) {
 
 // describe finds where a processor is. Unknown numbers are 0.
 func describe(number int) processor {
-	folder := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", number)
+	directory := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", number)
 	read := func(name string) int {
-		text, _ := os.ReadFile(filepath.Join(folder, name))
+		text, _ := os.ReadFile(filepath.Join(directory, name))
 		n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 		return n
 	}
 	p := processor{number: number, socket: read("topology/physical_package_id"), core: read("topology/core_id")}
-	if nodes, _ := filepath.Glob(filepath.Join(folder, "node[0-9]*")); len(nodes) > 0 {
+	if nodes, _ := filepath.Glob(filepath.Join(directory, "node[0-9]*")); len(nodes) > 0 {
 		p.node, _ = strconv.Atoi(strings.TrimPrefix(filepath.Base(nodes[0]), "node"))
 	}
 	return p

@@ -55,7 +55,7 @@ type stage struct {
 func newStage(t testing.TB) *stage {
 	t.Helper()
 	running := goleak.IgnoreCurrent()
-	temp := shortFolder(t)
+	temp := shortDirectory(t)
 	t.Setenv("TMPDIR", temp)
 	self := must.Get(os.Executable())
 	s := &stage{t: t, journal: &journal{}, self: self}
@@ -70,18 +70,18 @@ func newStage(t testing.TB) *stage {
 			}
 		}
 		if left := entries(temp); left != "" {
-			t.Errorf("left in the temporary folder: %s", left)
+			t.Errorf("left in the temporary directory: %s", left)
 		}
 		goleak.VerifyNone(t, running)
 	})
 	return s
 }
 
-// shortFolder returns a temporary directory with a path short enough for sockets, unlike that of T.TempDir.
-func shortFolder(t testing.TB) string {
-	folder := must.Get(os.MkdirTemp("/tmp", "rpc-"))
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	return folder
+// shortDirectory returns a temporary directory with a path short enough for sockets, unlike that of T.TempDir.
+func shortDirectory(t testing.TB) string {
+	directory := must.Get(os.MkdirTemp("/tmp", "rpc-"))
+	t.Cleanup(func() { os.RemoveAll(directory) })
+	return directory
 }
 
 func entries(dir string) string {

@@ -30,7 +30,7 @@ func makeTestSegment(t testing.TB, kind segmentKind, n int64) *segment {
 }
 
 func TestTemporaryFileServesAsSegmentWithoutMemfd(t *testing.T) {
-	dir := shortFolder(t)
+	dir := shortDirectory(t)
 	const size = 3 * graph.EdgeBytes
 	f, path, discard, err := openFile(dir, size)
 	must.Do(err)
@@ -59,7 +59,7 @@ func TestAttachRefusesFilesThatWereNotAnnounced(t *testing.T) {
 		"no such descriptor": {fd(9999), 800, "same user"},
 		"no such process":    {"/proc/4194305/fd/3", 800, "same user"},
 		"relative path":      {"segment", 800, "not absolute"},
-		"folder":             {"/proc", 800, "directory"},
+		"directory":          {"/proc", 800, "directory"},
 		"device":             {"/dev/zero", 800, "want a regular file"},
 		"pipe":               {fd(int(pipe.Fd())), 800, ""},
 		"shorter":            {s.path, 801, "it has 800 bytes instead of 801"},

@@ -26,9 +26,9 @@ import (
 
 func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 	s := newStage(t)
-	folder := t.TempDir()
+	directory := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
-		path := filepath.Join(folder, name)
+		path := filepath.Join(directory, name)
 		must.Do(os.WriteFile(path, []byte(text), mode))
 		return path
 	}
@@ -36,13 +36,13 @@ func TestProgramsThatCannotBeStartedAreRefused(t *testing.T) {
 	foreign := make([]byte, 64)
 	copy(foreign, "\x7fELF\x02\x01\x01")
 	foreign[16], foreign[18], foreign[20], foreign[52] = 2, 22, 1, 64
-	fifo := filepath.Join(folder, "fifo")
+	fifo := filepath.Join(directory, "fifo")
 	must.Do(syscall.Mkfifo(fifo, 0o755))
 
 	for name, c := range map[string]struct{ path, words string }{
 		"no path":              {"", "no path is given"},
-		"does not exist":       {filepath.Join(folder, "nothing"), "no such file"},
-		"folder":               {folder, "is a directory"},
+		"does not exist":       {filepath.Join(directory, "nothing"), "no such file"},
+		"directory":            {directory, "is a directory"},
 		"pipe":                 {fifo, "want a regular file"},
 		"not executable":       {write("plain", "hello", 0o644), "chmod +x"},
 		"text file":            {write("text", "hello", 0o755), "first line does not begin with #!"},
@@ -214,7 +214,7 @@ func hostAct() {
 }
 
 func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
-	temp, note := shortFolder(t), filepath.Join(t.TempDir(), "behind")
+	temp, note := shortDirectory(t), filepath.Join(t.TempDir(), "behind")
 	self := must.Get(os.Executable())
 	script := filepath.Join(t.TempDir(), "engine")
 	text := fmt.Sprintf("#!/bin/sh\n%s &\necho $! >%s\nwait\n", self, note)
@@ -244,6 +244,6 @@ func TestKilledHostLeavesNoEngineAndNoFile(t *testing.T) {
 		}
 	}
 	if left := entries(temp); left != "" {
-		t.Errorf("left in the temporary folder: %s", left)
+		t.Errorf("left in the temporary directory: %s", left)
 	}
 }

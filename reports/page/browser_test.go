@@ -30,8 +30,8 @@ import (
 var (
 	inBrowser = flag.Bool("browser", false, "look at the page in Chromium")
 	pageOf    = flag.String("record", "../../docs/results/runs/s16-22",
-		"the folder of the record that the page is of (with -browser)")
-	screenshots = flag.String("screenshots", "", "write pictures of the page into this folder (with -browser)")
+		"the directory of the record that the page is of (with -browser)")
+	screenshots = flag.String("screenshots", "", "write pictures of the page into this directory (with -browser)")
 )
 
 type browser struct {
@@ -152,7 +152,7 @@ func (b *browser) picture(width, height int) []byte {
 	return data
 }
 
-// photograph writes the top of the page that is shown into the folder of -screenshots.
+// photograph writes the top of the page that is shown into the directory of -screenshots.
 func (b *browser) photograph(name string, width int) {
 	b.t.Helper()
 	if *screenshots == "" {

@@ -21,7 +21,7 @@ import (
 
 // Listed is a record in a list of records.
 type Listed struct {
-	Folder      string      `json:"folder"`
+	Directory   string      `json:"directory"`
 	ID          string      `json:"id,omitempty"`
 	Started     *time.Time  `json:"started,omitempty"`
 	Machine     string      `json:"machine,omitempty"` // name of the host, or of its processor
@@ -30,7 +30,7 @@ type Listed struct {
 	State       string      `json:"state,omitempty"` // the worst of its runs
 	Runs        []ListedRun `json:"runs,omitempty"`
 	Note        string      `json:"note,omitempty"`
-	Damage      string      `json:"damage,omitempty"` // why it cannot be read; only Folder is present then
+	Damage      string      `json:"damage,omitempty"` // why it cannot be read; only Directory is present then
 }
 
 // ListedRun is one engine on one graph of a record.
@@ -43,14 +43,14 @@ type ListedRun struct {
 	Compliant bool     `json:"compliant"`
 }
 
-// List describes the record in a folder. err is the error of reading it.
-func List(folder string, r record.Result, err error) Listed {
+// List describes the record in a directory. err is the error of reading it.
+func List(directory string, r record.Result, err error) Listed {
 	if err != nil {
-		return Listed{Folder: folder, Damage: err.Error()}
+		return Listed{Directory: directory, Damage: err.Error()}
 	}
 	l := Listed{
-		Folder: folder, ID: r.ID, Started: &r.Started, Machine: cmp.Or(r.Machine.Hostname, r.Machine.CPU), Schema: r.Schema,
-		Checksummed: r.Checksummed(), Note: r.Environment["TEPS_NOTE"],
+		Directory: directory, ID: r.ID, Started: &r.Started, Schema: r.Schema,
+		Machine: cmp.Or(r.Machine.Hostname, r.Machine.CPU), Checksummed: r.Checksummed(), Note: r.Environment["TEPS_NOTE"],
 	}
 	worst := reports.Grade(-1)
 	for _, one := range r.Runs {
@@ -72,8 +72,8 @@ func List(folder string, r record.Result, err error) Listed {
 // ListTable writes records, a line each. What cannot be read follows with its reason. The rate is that of the fastest
 // engine and graph. width is that of Columns; in a pipe, too, only the first of many engines and graphs are named.
 func ListTable(w io.Writer, records []Listed, width int) error {
-	t := reports.NewTable("folder|date|machine|engines|graphs|#GTEPS|state|note", "")
-	for _, column := range []int{0, 1, 6, 7} { // folders are copied into command lines, and notes tell runs apart
+	t := reports.NewTable("directory|date|machine|engines|graphs|#GTEPS|state|note", "")
+	for _, column := range []int{0, 1, 6, 7} { // directories are copied into command lines, and notes tell runs apart
 		t.Head[column].Class = "whole"
 	}
 	damaged := ""
@@ -145,7 +145,7 @@ func listRow(l Listed) []string {
 	if !l.Checksummed && !slices.ContainsFunc(l.Runs, func(run ListedRun) bool { return run.State == "INTERRUPTED" }) {
 		state += ", no checksum"
 	}
-	return []string{reports.Sentence(l.Folder), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
+	return []string{reports.Sentence(l.Directory), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
 		firstOf(engines), firstOf(graphs), units.Significant(l.fastest()/1e9, 3), state, reports.Sentence(l.Note)}
 }
 

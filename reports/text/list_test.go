@@ -12,15 +12,15 @@ import (
 )
 
 func TestSortList(t *testing.T) {
-	at := func(folder string, day int, rates ...float64) Listed {
+	at := func(directory string, day int, rates ...float64) Listed {
 		started := time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC)
-		l := Listed{Folder: folder, Started: &started}
+		l := Listed{Directory: directory, Started: &started}
 		for _, rate := range rates {
 			l.Runs = append(l.Runs, ListedRun{TEPS: &rate})
 		}
 		return l
 	}
-	damaged := Listed{Folder: "damaged", Damage: "torn"}
+	damaged := Listed{Directory: "damaged", Damage: "torn"}
 	records := []Listed{damaged, at("a", 2, 3e9, 1e9), at("b", 3, 2e9), at("none", 1), at("c", 3, 1e9, 4e9)}
 	for by, want := range map[string]string{
 		"":      "damaged a b none c",
@@ -29,10 +29,10 @@ func TestSortList(t *testing.T) {
 	} {
 		sorted := slices.Clone(records)
 		SortList(sorted, by)
-		var folders []string
+		var directories []string
 		for _, l := range sorted {
-			folders = append(folders, l.Folder)
+			directories = append(directories, l.Directory)
 		}
-		must.Equal(t, strings.Join(folders, " "), want, by)
+		must.Equal(t, strings.Join(directories, " "), want, by)
 	}
 }
