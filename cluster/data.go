@@ -245,6 +245,9 @@ func (s *session) Repeat(ctx context.Context, roots []graph.Vertex, duration tim
 }
 
 func (s *session) Copy(ctx context.Context) (time.Duration, error) { return s.slowest(ctx, "copy", 0) }
+func (s *session) Waited(ctx context.Context) (time.Duration, error) {
+	return s.slowest(ctx, "waited", 0)
+}
 
 // slowest calls a method that returns a time.
 func (s *session) slowest(ctx context.Context, method string, root graph.Vertex) (slowest time.Duration, err error) {

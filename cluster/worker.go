@@ -113,6 +113,7 @@ func Handlers(self *Self, host NodeHost) []Handler {
 			r.Searches, r.Wall, err = w.session.Repeat(ctx, args.Roots, args.Duration)
 			return r, err
 		}),
+		Handle("waited", func(ctx context.Context, _ graph.Vertex) (time.Duration, error) { return w.session.Waited(ctx) }),
 		Handle("copy", func(ctx context.Context, _ graph.Vertex) (time.Duration, error) { return w.session.Copy(ctx) }),
 		Handle("validate", func(ctx context.Context, args validateArgs) (harness.Verdict, error) {
 			return w.session.Validate(ctx, args.Root, args.How)

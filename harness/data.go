@@ -56,6 +56,8 @@ type Session interface {
 	// Repeat is plugins.Repeater, with the time on the host's clock. It stops the processes as Search does.
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
 		searches int64, wall time.Duration, err error)
+	// Waited returns how long the engine has waited for processors since Ready; 0 if that is unknown.
+	Waited(ctx context.Context) (time.Duration, error)
 	// Copy measures how long it takes to copy all parents and distances.
 	Copy(ctx context.Context) (time.Duration, error)
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,16 +24,15 @@ import (
 //	rest    the engine does nothing, so that clocks and fans slow down
 //	idle    the engine holds its graph and does nothing: the baseline
 //	loop    searches from the roots in random order: the interval of the figures
-//	after   some searches, validated; if one is wrong, the loop is void
+//	after   the parents of the last search are validated; if they are wrong, the loop is void
 //
 // A search takes from fractions of a millisecond to seconds, and a meter may be updated ten times per second, so energy
 // is measured over many searches. GreenGraph500 does the same, for at least a minute.
 
 const (
-	maxRest  = 2 * time.Second  // a tenth of the loop, at most this
-	maxIdle  = 10 * time.Second // as long as the loop, at most this
-	maxTail  = 2 * time.Second  // recorded after the loop: half of the loop, at most this
-	maxAfter = 4                // searches after the loop
+	maxRest = 2 * time.Second  // a tenth of the loop, at most this
+	maxIdle = 10 * time.Second // as long as the loop, at most this
+	maxTail = 2 * time.Second  // recorded after the loop: half of the loop, at most this
 )
 
 // energy measures the energy of an engine that has searched from all roots. A failure is recorded and leaves the other
@@ -153,14 +151,17 @@ func (e *engineRun) energyPhases(
 	if err := wait(ctx, idle); err != nil {
 		return start, err
 	}
-	if start, out.Loop, err = e.loop(ctx, e.order(), wanted); err != nil {
+	order := slices.Clone(e.done)
+	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	group := 1 + int(float64(64*len(order))*e.in.cost.Sum()/wanted.Seconds()) // so calls cost at most 1/64 of the loop
+	var ended time.Time
+	if start, ended, out.Loop, err = e.loop(ctx, order, wanted, min(group, len(order))); err != nil {
 		return start, err
 	}
-	ended := start.Add(time.Duration(out.Loop.Elapsed * float64(time.Second)))
+	out.Loop.Elapsed = ended.Sub(start).Seconds()
+	out.Loop.TEPS = float64(out.Loop.NEdge) / out.Loop.Elapsed
 	if out.Loop.Violation != "" {
 		err = errors.New(out.Loop.Violation)
-	} else {
-		out.After, err = e.searchAfterLoop(ctx)
 	}
 	if waitErr := wait(ctx, tail-time.Since(ended)); err == nil {
 		err = waitErr
@@ -191,111 +192,98 @@ func wait(ctx context.Context, duration time.Duration) error {
 // errSuspended is the error of a loop during which teps did not run.
 var errSuspended = errors.New("teps was suspended during the loop; resume the run to repeat it")
 
-// order returns the searches that were made one by one, in a random order.
-func (e *engineRun) order() []record.RootRecord {
-	order := slices.Concat(e.done, e.drawn)
-	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	return order
+// loop lets the engine search for a duration. Each call has a group of the roots, and its part of the duration is that
+// of the group's times in all times. With one root each, an engine cannot choose what it searches from. A call ends at
+// the latest with the plan's timeout, even if a search does not end. loop.Elapsed is the time in calls. The last search
+// is validated: its parents are wrong if an engine counts a search twice or searches from other roots of a group.
+func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duration time.Duration, group int) (
+	start, end time.Time, loop *record.EnergyLoop, err error) {
+	sum, edges := 0.0, 0.0
+	for _, r := range roots {
+		sum += r.Time
+	}
+	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(roots)}
+	if err := e.session.Ready(ctx); err != nil {
+		return start, end, nil, err
+	}
+	before, last := e.suspensions.count(), record.RootRecord{Index: -1}
+	start = time.Now()
+	for some := range slices.Chunk(roots, group) {
+		from, part := make([]graph.Vertex, len(some)), 0.0
+		for i, r := range some {
+			from[i], part = r.Root, part+r.Time/sum
+		}
+		took := time.Duration(part * float64(duration))
+		n, elapsed, err := e.repeat(ctx, loop, from, max(took, 1))
+		switch {
+		case err != nil:
+			return start, end, nil, err
+		case elapsed < took:
+			return start, end, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, took)
+		case n < 1:
+			return start, end, nil, fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
+		}
+		loop.Searches, loop.Elapsed = loop.Searches+n, loop.Elapsed+elapsed.Seconds()
+		size := int64(len(some))
+		for i, r := range some {
+			count := float64((n + size - 1 - int64(i)) / size)
+			loop.Expected += count * (r.Time - r.Delay())
+			if r.NEdge != nil {
+				edges += count * float64(*r.NEdge)
+			}
+		}
+		last.Root = from[(n-1)%size]
+	}
+	end, loop.NEdge = time.Now(), int64(min(edges, 1<<62)) // an engine may report any number of searches
+	if e.suspensions.count() > before {
+		return start, end, nil, errSuspended
+	}
+	waited, err := e.session.Waited(ctx)
+	if err != nil {
+		return start, end, nil, err
+	}
+	loop.Waited = waited.Seconds()
+	e.session.StartValidating(ctx)
+	if err := e.validate(ctx, &last, Validated); err != nil {
+		return start, end, nil, err
+	}
+	var times []float64
+	for _, r := range e.done {
+		times = append(times, r.Time-r.Delay())
+	}
+	slices.Sort(times)
+	fast := times[(len(times)-1)/4] // a cache answers the first one, after the warm-up, and those that were repeated
+	if each := loop.Elapsed / float64(loop.Searches); each < fast/2 {
+		loop.Violation = fmt.Sprintf("a loop had %d searches in %.4g s, %.4g ms each, but one by one three quarters of them "+
+			"took %.4g ms or more; a loop may be twice as fast", loop.Searches, loop.Elapsed, each*1e3, fast*1e3)
+	} else if last.Broken() {
+		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches,
+			last.Root, last.Violation)
+	}
+	return start, end, loop, nil
 }
 
-// loop lets the engine search for a duration from roots that were searched one by one. It ends at the latest after the
-// duration and the plan's timeout together, even if a search does not end. It returns when it started. The last search
-// is validated: its parents are wrong if an engine counts a search twice or searches from other roots.
-func (e *engineRun) loop(ctx context.Context, order []record.RootRecord, duration time.Duration) (
-	start time.Time, loop *record.EnergyLoop, err error) {
-	roots := make([]graph.Vertex, len(order))
-	for i, r := range order {
-		roots[i] = r.Root
-	}
+// repeat lets the engine search from roots in turn, or searches for it. It sets the kind of the loop.
+func (e *engineRun) repeat(ctx context.Context, loop *record.EnergyLoop, roots []graph.Vertex, duration time.Duration) (
+	n int64, elapsed time.Duration, err error) {
 	timeout := duration + e.plan.Timeout
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(order)}
-	if err := e.session.Ready(limited); err != nil {
-		return start, nil, err
-	}
-	before := e.suspensions.count()
-	start = time.Now()
-	var elapsed time.Duration
-	loop.Searches, elapsed, err = e.session.Repeat(limited, roots, duration)
+	n, elapsed, err = e.session.Repeat(limited, roots, duration)
 	if errors.Is(err, errors.ErrUnsupported) {
-		loop.Kind, start = record.LoopByCalls, time.Now()
-		loop.Searches, err = plugins.InTurn(limited, roots, duration, func(root graph.Vertex) error {
+		loop.Kind = record.LoopByCalls
+		start := time.Now()
+		n, err = plugins.InTurn(limited, roots, duration, func(root graph.Vertex) error {
 			_, err := e.session.Wake(limited, root)
 			return err
 		})
 		elapsed = time.Since(start)
 		e.session.Freeze()
 	}
-	switch {
-	case err != nil:
-		err = callError(ctx, limited.Err() != nil, "the loop", timeout, err)
-	case e.suspensions.count() > before:
-		err = errSuspended
-	case elapsed < duration:
-		err = fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, duration)
-	case loop.Searches < 1:
-		err = fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
-	}
 	if err != nil {
-		return start, nil, err
+		err = callError(ctx, limited.Err() != nil, "the loop", timeout, err)
 	}
-	n := int64(len(order))
-	loop.Elapsed = elapsed.Seconds()
-	each, times := loop.Elapsed/float64(loop.Searches), make([]float64, n)
-	for i, r := range order {
-		count := float64(loop.Searches / n)
-		if int64(i) < loop.Searches%n {
-			count++
-		}
-		times[i] = r.Time - r.Delay()
-		loop.Expected += count * r.Time
-		if r.NEdge != nil {
-			loop.TEPS += count * float64(*r.NEdge) / loop.Elapsed
-		}
-	}
-	loop.NEdge = int64(min(math.Round(loop.TEPS*loop.Elapsed), 1<<62)) // an engine may report any number of searches
-	slices.Sort(times)
-	fast := times[(n-1)/4] // a cache answers the first one, after the warm-up, and those that were repeated
-	e.session.StartValidating(ctx)
-	last := record.RootRecord{Index: -1, Root: roots[(loop.Searches-1)%n]}
-	err = e.validate(ctx, &last, Validated)
-	switch {
-	case err != nil:
-		loop = nil
-	case each < fast/2:
-		loop.Violation = fmt.Sprintf("a loop had %d searches in %.4g s, %.4g ms each, but one by one three quarters of them "+
-			"took %.4g ms or more; a loop may be twice as fast", loop.Searches, loop.Elapsed, each*1e3, fast*1e3)
-	case last.Broken():
-		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches,
-			last.Root, last.Violation)
-	}
-	return start, loop, err
-}
-
-// searchAfterLoop searches from some roots, spread over the order of the draw.
-func (e *engineRun) searchAfterLoop(ctx context.Context) (*record.AfterLoop, error) {
-	after := &record.AfterLoop{Searches: min(maxAfter, len(e.in.roots))}
-	for i := range after.Searches {
-		root := e.in.roots[i*len(e.in.roots)/after.Searches]
-		found, err := e.search(ctx, root)
-		if err == nil {
-			err = e.validate(ctx, &found, Validated)
-		}
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("root %d after the energy loop: %w", root, err)
-		case !found.Broken():
-			after.Valid++
-		case after.Violation == "":
-			after.Violation = fmt.Sprintf("root %d: %s", root, found.Violation)
-		}
-	}
-	if after.Valid < after.Searches {
-		return after, fmt.Errorf("%d of %d searches after the energy loop are wrong, so the loop does not count: %s",
-			after.Searches-after.Valid, after.Searches, after.Violation)
-	}
-	return after, nil
+	return n, elapsed, err
 }
 
 // uses reports whether the figures of this engine use a meter, and otherwise the reason.

@@ -77,22 +77,23 @@ func (in *Input) draw(ctx context.Context, plan record.Plan) (err error) {
 	return err
 }
 
-// other draws a vertex with a neighbor that is not a root of the run, or reports that there is none.
-func (in *Input) other(ctx context.Context) (v graph.Vertex, ok bool, err error) {
-	if in.made.Joined <= int64(len(in.roots)) {
-		return 0, false, nil
+// others draws roots for a loop that takes as long as the roots of the run. An official run has as many other ones, so
+// that no engine can know them. A run of other roots, or of a graph with few, has its own. Each has the given time.
+func (in *Input) others(ctx context.Context, time float64) (others []record.RootRecord, err error) {
+	roots := in.roots
+	if in.graph.Recipe.Scale > 0 && !in.graph.RootsGiven && in.made.Joined >= 2*int64(len(roots)) {
+		roots, _, err = DrawRoots(in.graph.Vertices, rand.Uint64(), rand.Uint64(), func(some []graph.Vertex) ([]bool, error) {
+			fits, err := in.Joined(ctx, some)
+			for i := range fits {
+				fits[i] = fits[i] && !slices.Contains(in.roots, some[i])
+			}
+			return fits, err
+		}, len(roots))
 	}
-	drawn, _, err := DrawRoots(in.graph.Vertices, rand.Uint64(), rand.Uint64(), func(some []graph.Vertex) ([]bool, error) {
-		fits, err := in.Joined(ctx, some)
-		for i := range fits {
-			fits[i] = fits[i] && !slices.Contains(in.roots, some[i])
-		}
-		return fits, err
-	}, 1)
-	if err != nil {
-		return 0, false, err
+	for _, root := range roots {
+		others = append(others, record.RootRecord{Root: root, Time: time})
 	}
-	return drawn[0], true, nil
+	return others, err
 }
 
 // labelOf returns the label of a root in the graph's file, or nil if that is its number.

@@ -204,13 +204,13 @@ func TestDeviceOfKernel3(t *testing.T) {
 		byDevice, confirmed int
 		note, failure       string
 	}{
-		"works":                  {byDevice: 68, confirmed: 2},
-		"finds a wrong distance": {breaks: true, byDevice: 68, confirmed: 2, note: "want 0"},
-		"makes wrong weights":    {device: slow{wrongWeight: true}, byDevice: 68, confirmed: 2, note: "not those of the"},
-		"makes no weights": {device: slow{fault: fails("generate weights 1")}, byDevice: 68, confirmed: 2,
+		"works":                  {byDevice: 64, confirmed: 2},
+		"finds a wrong distance": {breaks: true, byDevice: 64, confirmed: 2, note: "want 0"},
+		"makes wrong weights":    {device: slow{wrongWeight: true}, byDevice: 64, confirmed: 2, note: "not those of the"},
+		"makes no weights": {device: slow{fault: fails("generate weights 1")}, byDevice: 64, confirmed: 2,
 			note: "GPU is lost"},
 		"has no room": {device: slow{fault: fails("load 2")}, note: "GPU is lost"},
-		"is lost":     {device: slow{fault: fails("validate 100")}, byDevice: 31, confirmed: 1, note: "GPU is lost"},
+		"is lost":     {device: slow{fault: fails("validate 100")}, byDevice: 35, confirmed: 1, note: "GPU is lost"},
 		"miscounts": {device: slow{lie: lies(func(t *validate.Tree) error { t.Farthest++; return nil })},
 			failure: "disagree"},
 		"refuses right results": {device: slow{lie: lies(func(*validate.Tree) error {

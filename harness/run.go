@@ -131,7 +131,7 @@ func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
 			continue
 		}
 		e := engineRun{
-			run: r, in: in, spec: earlier.Engine, done: earlier.Roots, drawn: earlier.Drawn, clock: earlier.Clock,
+			run: r, in: in, spec: earlier.Engine, done: earlier.Roots, clock: earlier.Clock,
 			metered:  earlier.Energy != nil,
 			searched: len(earlier.Roots) > 0 && len(earlier.Roots) == len(in.roots),
 		}
@@ -148,7 +148,6 @@ type engineRun struct {
 	in       *Input
 	spec     record.EngineSpec
 	done     []record.RootRecord // searches of earlier sessions and of this one
-	drawn    []record.RootRecord // those from roots drawn at random
 	clock    *record.EnergyLoop  // the loop that confirmed the clock
 	searched bool                // earlier sessions have searched from all roots
 	metered  bool                // earlier sessions have measured the energy

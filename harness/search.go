@@ -17,8 +17,7 @@ import (
 
 const maxNotes = 3 // about wrong searches
 
-// searchAll searches from every root that earlier sessions have not searched from, and, between these searches, from
-// some roots that are drawn at random, so that no engine can know them: their times must be like those of the others.
+// searchAll searches from every root that earlier sessions have not searched from.
 func (e *engineRun) searchAll(ctx context.Context) (err error) {
 	roots, first := e.in.roots, len(e.done)
 	if first == len(roots) {
@@ -41,30 +40,8 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 			return fmt.Errorf("warm-up from root %d: %w", roots[0], err)
 		}
 	}
-	draw := map[int]int{}                   // before which search how many
-	if len(roots) >= record.OfficialRoots { // fewer tell nothing
-		for range drawnSearches - len(e.drawn) {
-			draw[first+rand.IntN(n)]++
-		}
-	}
 	for i := first; i < len(roots); i++ {
-		for range draw[i] {
-			root, ok, err := e.in.other(ctx)
-			if err != nil {
-				return err
-			}
-			if ok {
-				found, err := e.searchAndCheck(ctx, record.RootRecord{Index: -1, Root: root})
-				if err == nil {
-					err = e.record(record.Entry{Drawn: &found})
-				}
-				if err != nil {
-					return fmt.Errorf("root %d, drawn at random: %w", root, err)
-				}
-				e.drawn = append(e.drawn, found)
-			}
-		}
-		found, err := e.searchAndCheck(ctx, record.RootRecord{Index: i, Root: roots[i]})
+		found, err := e.searchAndCheck(ctx, i)
 		if err == nil {
 			err = e.record(record.Entry{Root: &found})
 		}
@@ -82,21 +59,18 @@ func (e *engineRun) searchAll(ctx context.Context) (err error) {
 	return nil
 }
 
-// drawnSearches is the number of searches from roots that no engine can know.
-const drawnSearches = 4
-
-// searchAndCheck searches from a root, timed, and validates.
-func (e *engineRun) searchAndCheck(ctx context.Context, r record.RootRecord) (record.RootRecord, error) {
-	found, err := e.search(ctx, r.Root)
+// searchAndCheck searches from root i of the run, timed, and validates.
+func (e *engineRun) searchAndCheck(ctx context.Context, i int) (record.RootRecord, error) {
+	found, err := e.search(ctx, e.in.roots[i])
 	if err != nil {
 		return found, err
 	}
-	found.Index = r.Index
+	found.Index = i
 	how := Validated
 	switch {
-	case e.plan.Validate != record.AllRoots && r.Index >= e.plan.Validate:
+	case e.plan.Validate != record.AllRoots && i >= e.plan.Validate:
 		how = CountOnly
-	case e.confirm[r.Index]:
+	case e.confirm[i]:
 		how = Confirmed
 	}
 	return found, e.validate(ctx, &found, how)

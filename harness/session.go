@@ -202,6 +202,13 @@ func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duratio
 	return searches, wall, err
 }
 
+func (s *localSession) Waited(context.Context) (time.Duration, error) {
+	if i := s.moment().Since(s.before); i != nil {
+		return time.Duration((i.Waited + i.Stolen) * 1e9), nil
+	}
+	return 0, nil
+}
+
 func (s *localSession) Copy(context.Context) (time.Duration, error) {
 	block := make([]graph.Vertex, min(len(s.out.Parent), 1<<16))
 	start := time.Now()

@@ -94,7 +94,6 @@ type tally struct {
 	late                int                   // engine times, of kernel 1 too, that are impossible
 	repeats             int
 	engine, host, after float64 // seconds on their clocks; of processors after the calls
-	times               []float64
 }
 
 func (r Run) tally() tally {
@@ -109,7 +108,7 @@ func (r Run) tally() tally {
 		}
 		t.repeats += root.Repeats
 		t.engine, t.host = t.engine+root.Time, t.host+root.Wall
-		t.times, t.after = append(t.times, root.Time), t.after+root.After
+		t.after += root.After
 	}
 	return t
 }

@@ -16,12 +16,12 @@ import (
 // EnergyRecord is the energy loop of one engine on one graph: its searches, and the readings of every meter. Times that
 // end in _ns are relative to the start of the loop.
 type EnergyRecord struct {
-	// Failure is the reason why a requested figure is missing: the engine died, a search after the loop was wrong, or a
+	// Failure is the reason why a requested figure is missing: the engine died, the last search was wrong, or a
 	// meter of the plan was lost.
 	Failure string        `json:"failure,omitempty"`
 	Loop    *EnergyLoop   `json:"loop,omitempty"`
 	Phases  []EnergyPhase `json:"phases,omitempty"`
-	After   *AfterLoop    `json:"after,omitempty"`
+	After   *AfterLoop    `json:"after,omitempty"` // of versions before 0.3
 	Meters  []Metered     `json:"meters,omitempty"`
 	// Absent lists the parts of the machine that no meter covers. If no meter was found, it says for each source of
 	// readings why.
@@ -37,21 +37,22 @@ func (e *EnergyRecord) Failed() bool { return e != nil && e.Failure != "" }
 
 // Kinds of EnergyLoop.
 const (
-	LoopByRepeat = "repeat"            // one call of plugins.Repeater: parents stay with the engine
+	LoopByRepeat = "repeat"            // calls of plugins.Repeater: parents stay with the engine
 	LoopByCalls  = "searches by calls" // one call per search: moving parents to the host is metered too
 )
 
 // EnergyLoop is the interval of the figures: searches from the roots of the run in random order, not validated.
 type EnergyLoop struct {
-	Kind     string  `json:"kind"`     // LoopByRepeat or LoopByCalls
-	Elapsed  float64 `json:"elapsed"`  // seconds on the host's clock, for energy and rate
-	Searches int64   `json:"searches"` // finished within Elapsed
-	Roots    int     `json:"roots"`    // searched in turn
-	NEdge    int64   `json:"nedge"`    // tuples of all searches, each counted for its own root
-	TEPS     float64 `json:"teps"`     // NEdge / Elapsed
-	// Expected is the time of the same searches one by one, on the engine's clock, seconds.
+	Kind     string  `json:"kind"`             // LoopByRepeat or LoopByCalls
+	Elapsed  float64 `json:"elapsed"`          // seconds on the host's clock, for energy and rate
+	Searches int64   `json:"searches"`         // finished within Elapsed
+	Roots    int     `json:"roots"`            // searched in turn
+	NEdge    int64   `json:"nedge"`            // tuples of all searches, each counted for its own root
+	TEPS     float64 `json:"teps"`             // NEdge / Elapsed
+	Waited   float64 `json:"waited,omitempty"` // for processors, of Elapsed; 0 if unknown
+	// Expected is the time of as many searches one by one, on the engine's clock, without their delays, seconds.
 	Expected  float64 `json:"expected,omitempty"`
-	Violation string  `json:"violation,omitempty"` // what is wrong: the rate, the last search, or roots that are left out
+	Violation string  `json:"violation,omitempty"` // what is wrong: the rate or the last search
 }
 
 // EnergyPhase is a part of the recorded time.
@@ -66,10 +67,10 @@ const (
 	PhaseRest  = "settle" // the engine does nothing, so that clocks and fans slow down; not used for any figure
 	PhaseIdle  = "idle"   // the engine holds its graph and does nothing: the baseline
 	PhaseLoop  = "loop"
-	PhaseAfter = "after" // validated searches, and time for the last updates of the meters
+	PhaseAfter = "after" // the last search is validated, and time for the last updates of the meters
 )
 
-// AfterLoop counts the validated searches after the loop.
+// AfterLoop counts validated searches after the loop.
 type AfterLoop struct {
 	Searches  int    `json:"searches"`
 	Valid     int    `json:"valid"`

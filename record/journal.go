@@ -25,7 +25,6 @@ type Entry struct {
 	Description *plugins.Description `json:"description,omitempty"`
 	Kernel1     *Kernel1             `json:"kernel1,omitempty"`
 	Root        *RootRecord          `json:"root,omitempty"`
-	Drawn       *RootRecord          `json:"drawn,omitempty"` // see Run.Drawn
 	Clock       *EnergyLoop          `json:"clock,omitempty"` // see Run.Clock
 	Confirm     *Confirmation        `json:"confirm,omitempty"`
 	Energy      *EnergyRecord        `json:"energy,omitempty"`
@@ -160,7 +159,7 @@ func replay(m Manifest, entries []Entry) (Result, error) {
 			}
 		case e.Graph != nil:
 			err = r.setGraph(e)
-		case e.Description != nil || e.Kernel1 != nil || e.Root != nil || e.Drawn != nil || e.Clock != nil ||
+		case e.Description != nil || e.Kernel1 != nil || e.Root != nil || e.Clock != nil ||
 			e.Confirm != nil || e.Energy != nil || e.End != nil:
 			i := slices.IndexFunc(r.Runs, func(r Run) bool { return r.Engine.Name == e.Engine && r.GraphID == e.GraphID })
 			if i >= 0 {
@@ -253,8 +252,6 @@ func (r *Run) apply(e Entry) error {
 			return fmt.Errorf("root %d of a graph that has fewer roots", e.Root.Index)
 		}
 		r.Roots, r.pending = append(r.Roots, *e.Root), r.pending+1
-	case e.Drawn != nil:
-		r.Drawn = append(r.Drawn, *e.Drawn)
 	case e.Clock != nil:
 		r.Clock = e.Clock
 	case e.Confirm != nil:

@@ -67,10 +67,8 @@ type Run struct {
 	Hosts            []string              `json:"hosts,omitempty"`
 	Cost             *Cost                 `json:"cost,omitempty"`
 	Idle             float64               `json:"idle,omitempty"`
-	// Clock is the loop by which the host confirmed the engine's clock: it is nil for engines that are part of teps,
-	// and for engines that do not repeat searches.
-	Clock *EnergyLoop  `json:"clock,omitempty"`
-	Drawn []RootRecord `json:"drawn,omitempty"` // searches from random roots, which do not count, as a check
+	// Clock is the loop by which the host confirmed the engine's clock: it is nil for engines that are part of teps.
+	Clock *EnergyLoop `json:"clock,omitempty"`
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
 	Sessions int `json:"sessions"`
 	// Rebuilt is kernel 1 of a resume after the last search: the graph that the energy loop searched.
@@ -236,8 +234,7 @@ func (r Result) Checksummed() bool { return r.Digest != "" }
 // Sound reports whether the run is complete and no validated search is wrong. Unlike Valid, it does not require that
 // every search was validated.
 func (r Run) Sound() bool {
-	return r.State == Complete && len(r.Roots) > 0 && r.BrokenRoots() == 0 &&
-		!slices.ContainsFunc(r.Drawn, RootRecord.Broken)
+	return r.State == Complete && len(r.Roots) > 0 && r.BrokenRoots() == 0
 }
 
 // Count returns the number of searches with a property.

@@ -177,7 +177,6 @@ func WithMeters(run record.Run, scopes ...power.Scope) record.Run {
 	e := &record.EnergyRecord{
 		Loop: &record.EnergyLoop{Kind: record.LoopByRepeat, Elapsed: seconds, Searches: 12000, Roots: 64,
 			NEdge: int64(run.Statistics.TEPS.Mean * seconds), TEPS: run.Statistics.TEPS.Mean},
-		After: &record.AfterLoop{Searches: 4, Valid: 4},
 		Phases: []record.EnergyPhase{
 			{Name: record.PhaseRest, From: -12 * time.Second, To: -10 * time.Second},
 			{Name: record.PhaseIdle, From: -10 * time.Second},
