@@ -15,7 +15,7 @@ import (
 // timed makes a call that returns its time on the engine's clock, which must be positive, and on the host's clock,
 // which must not be shorter. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
 // two times differ, because of a delay or of a clock that leaves out work.
-func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, wall time.Duration) bool,
+func (e *engineRun) timed(ctx context.Context, what string, apart func() bool,
 	call func(context.Context) (elapsed, wall time.Duration, err error)) (repeats int, err error) {
 	for ; ; repeats++ {
 		before := e.suspensions.count()
@@ -25,7 +25,7 @@ func (e *engineRun) timed(ctx context.Context, what string, apart func(elapsed, 
 		late := limited.Err() != nil
 		cancel()
 		suspended := e.suspensions.count() > before && ctx.Err() == nil && (err == nil || late)
-		delayed := err == nil && elapsed > 0 && apart(elapsed, wall) && e.delays < maxDelays
+		delayed := err == nil && elapsed > 0 && apart() && e.delays < maxDelays
 		switch {
 		case (suspended || delayed) && repeats < maxRepeats:
 			if delayed {

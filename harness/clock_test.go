@@ -22,7 +22,7 @@ type lying struct {
 	noLoop       bool                  // it does not repeat searches
 	noWork       bool                  // in its loop
 	prepared     bool                  // the roots of the run take no work
-	first, count int64                 // in its loop: it searches from so many roots and reports so many times the searches; 0: all, 1
+	first, count int64                 // in its loop: the number of roots, a factor of the searches reported; 0: all, 1
 	known        map[graph.Vertex]bool // roots whose trees it keeps; nil: none
 	kernel1      func(time.Duration) time.Duration
 	search       func(time.Duration) time.Duration

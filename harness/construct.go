@@ -26,7 +26,7 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
 	}()
 	var c Constructed
-	never := func(_, _ time.Duration) bool { return false } // it takes too long to repeat because of some delay
+	never := func() bool { return false } // it takes too long to repeat because of some delay
 	construct := func(ctx context.Context) (_, _ time.Duration, err error) {
 		c, err = e.session.Construct(ctx, e.spec.Options)
 		return c.Elapsed, c.Wall, err

@@ -77,25 +77,19 @@ func (e *engineRun) searchAndCheck(ctx context.Context, i int) (record.RootRecor
 }
 
 // search is kernel 2 or 3 from one root, timed.
-func (e *engineRun) search(ctx context.Context, root graph.Vertex) (record.RootRecord, error) {
-	var found Searched
+func (e *engineRun) search(ctx context.Context, root graph.Vertex) (_ record.RootRecord, err error) {
+	r := record.RootRecord{Root: root, Label: e.in.labelOf(root)}
 	search := func(ctx context.Context) (_, _ time.Duration, err error) {
+		var found Searched
 		if err = cmp.Or(e.session.Ready(ctx), e.wake(ctx)); err == nil { // outside the clocks
 			found, err = e.session.Search(ctx, root)
 		}
+		r.Time, r.Wall, r.Interference = found.Elapsed.Seconds(), found.Wall.Seconds(), found.Interference
+		r.Levels, r.Phases, r.Ranks = found.Levels, found.Phases, found.Ranks
 		return found.Elapsed, found.Wall, err
 	}
-	apart := func(elapsed, wall time.Duration) bool {
-		return e.spec.Apart(e.in.cost, elapsed.Seconds(), wall.Seconds())
-	}
-	repeats, err := e.timed(ctx, "search", apart, search)
-	if err != nil {
-		return record.RootRecord{}, err
-	}
-	return record.RootRecord{
-		Root: root, Label: e.in.labelOf(root), Time: found.Elapsed.Seconds(), Wall: found.Wall.Seconds(),
-		Repeats: repeats, Interference: found.Interference, Levels: found.Levels, Phases: found.Phases, Ranks: found.Ranks,
-	}, nil
+	r.Repeats, err = e.timed(ctx, "search", func() bool { return e.spec.Apart(e.in.cost, r) }, search)
+	return r, err
 }
 
 // maxWake is the time after which no further call wakes an engine.
