@@ -85,13 +85,14 @@ func (a *turns) ablations(threads string) *turns {
 			for v := n; v < len(a.out.Parent); v++ {
 				a.out.Parent[v] = graph.Unreached
 			}
-			if a.weights == nil {
-				return e.traverse(a.Context(), root, a.out.Parent[:n])
+			own := plugins.Output{Parent: a.out.Parent[:n]}
+			if a.weights != nil {
+				own.Distance = a.out.Distance[:n]
 			}
 			for v := n; v < len(a.out.Distance); v++ {
 				a.out.Distance[v] = graph.Infinity()
 			}
-			return e.traversePaths(a.Context(), root, a.out.Parent[:n], a.out.Distance[:n])
+			return e.traverse(a.Context(), root, own)
 		})
 	}
 	return a

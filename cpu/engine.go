@@ -161,13 +161,11 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	if err != nil {
 		return plugins.Built{}, err
 	}
-	var shortestPaths func(context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error)
 	if in.ShortestPaths {
 		if err := e.constructPaths(ctx, in.Tuples, in.Weights); err != nil {
 			_ = e.free()
 			return plugins.Built{}, err
 		}
-		shortestPaths = e.traversePaths
 	}
 	return plugins.Built{
 		Vertices:   int64(e.graph.Labels),
@@ -185,9 +183,8 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
 			{Name: "output", Value: e.output()},
 		},
-		Search:        e.traverse,
-		ShortestPaths: shortestPaths,
-		Free:          e.free,
+		Search: e.traverse,
+		Free:   e.free,
 	}, nil
 }
 
@@ -206,29 +203,20 @@ func (e *instance) output() string {
 		"and confirms or replaces every entry inside its clock"
 }
 
-// traverse is kernel 2. Its clock starts when all workers are awake, and before anything is done for the root.
-func (e *instance) traverse(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+// traverse is kernel 2 or 3. Its clock starts when all workers are awake, and before anything is done for the root.
+func (e *instance) traverse(ctx context.Context, root graph.Vertex, out plugins.Output) (
+	t plugins.Traversal, err error) {
 	e.team.Wake()
 	defer e.team.Rest()
 	start := time.Now()
-	levels, err := e.search.run(ctx, root, parent)
-	if err != nil {
-		return plugins.Traversal{}, err
+	if out.Distance == nil {
+		t.Levels, err = e.search.run(ctx, root, out.Parent)
+		t.Elapsed, t.Phases = time.Since(start), e.search.levels.phases
+	} else {
+		t.Levels, err = e.paths.run(ctx, root, out.Parent, out.Distance)
+		t.Elapsed, t.Phases = time.Since(start), e.paths.levels.phases
 	}
-	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels, Phases: e.search.levels.phases}, nil
-}
-
-// traversePaths is kernel 3, with the clock of kernel 2.
-func (e *instance) traversePaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	plugins.Traversal, error) {
-	e.team.Wake()
-	defer e.team.Rest()
-	start := time.Now()
-	levels, err := e.paths.run(ctx, root, parent, distance)
-	if err != nil {
-		return plugins.Traversal{}, err
-	}
-	return plugins.Traversal{Elapsed: time.Since(start), Levels: levels, Phases: e.paths.levels.phases}, nil
+	return t, err
 }
 
 const maxThreads = 1024

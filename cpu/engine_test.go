@@ -66,7 +66,7 @@ func truthOf(t *testing.T, tuples []graph.Edge, vertices int64) *enginetest.Trut
 // check searches from root and compares parents and levels with the truth.
 func check(t *testing.T, e plugins.Engine, truth *enginetest.Truth, root graph.Vertex) {
 	t.Helper()
-	if _, err := truth.Search(t.Context(), root, enginetest.Searches(e)); err != nil {
+	if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 		t.Fatalf("Search(%d): %v", root, err)
 	}
 }
@@ -153,10 +153,10 @@ func TestSearchAllocatesNothing(t *testing.T) {
 	tuples := kronecker(t, 12)
 	for _, set := range []map[string]string{nil, {"threads": "1"}, {"threads": "3", "adjacency": "packed"}} {
 		e := construction(t, tuples, set)
-		parent := make([]graph.Vertex, e.graph.Labels)
+		out := plugins.Output{Parent: make([]graph.Vertex, e.graph.Labels)}
 		root := graph.Vertex(0)
 		if n := testing.AllocsPerRun(50, func() {
-			must.Get(e.traverse(context.Background(), root, parent))
+			must.Get(e.traverse(context.Background(), root, out))
 			root++
 		}); n != 0 {
 			t.Errorf("%v: a search allocates %v times, want 0", set, n)

@@ -37,7 +37,7 @@ func needed(t *testing.T, tuples []graph.Edge, vertices, threads int, adjacency 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	e := construction(t, tuples, options)
-	must.Get(e.traverse(context.Background(), 0, make([]graph.Vertex, e.graph.Labels)))
+	must.Get(e.traverse(context.Background(), 0, plugins.Output{Parent: make([]graph.Vertex, e.graph.Labels)}))
 	runtime.ReadMemStats(&after)
 	// As if the collector freed nothing, and every page of every array were touched.
 	used = e.memory.Peak() + int64(after.TotalAlloc-before.TotalAlloc) - int64(8*e.graph.Labels)
@@ -65,10 +65,8 @@ func TestMemoryNeededByShortestPathsIsAnUpperBound(t *testing.T) {
 			must.Do(e.constructPaths(t.Context(), tuples, make([]float32, len(tuples))))
 			labels := e.graph.Labels
 			for range 2 {
-				if _, err := e.traversePaths(
-					t.Context(), 0, make([]graph.Vertex, labels), make([]float32, labels)); err != nil {
-					t.Fatal(err)
-				}
+				out := plugins.Output{Parent: make([]graph.Vertex, labels), Distance: make([]float32, labels)}
+				must.Get(e.traverse(t.Context(), 0, out))
 			}
 			// The peak may be that of kernel 2, whose bound is added to this one.
 			used := e.memory.Peak() - held + heapAllocated() - before - int64(2*12*labels)

@@ -104,7 +104,7 @@ func generate(tb testing.TB, spec string) (source graph.Source, tuples []graph.E
 func validateRoots(b *testing.B, built plugins.Built, v *validate.Validator, roots, parent []graph.Vertex) (
 	counts []int64) {
 	for i, root := range roots {
-		must.Get(built.Search(b.Context(), root, parent[:built.Vertices]))
+		must.Get(built.Search(b.Context(), root, plugins.Output{Parent: parent[:built.Vertices]}))
 		if i < *flagValidate {
 			if _, err := v.Validate(b.Context(), root, parent); err != nil {
 				b.Fatalf("root %d: %v", root, err)
@@ -139,7 +139,7 @@ func measure(b *testing.B, name string, built plugins.Built, s *search, roots []
 	for pass := range *flagPasses {
 		seconds := 0.0
 		for i, root := range roots {
-			t := must.Get(built.Search(b.Context(), root, parent[:built.Vertices]))
+			t := must.Get(built.Search(b.Context(), root, plugins.Output{Parent: parent[:built.Vertices]}))
 			seconds += t.Elapsed.Seconds() / float64(counts[i])
 			if pass == 0 {
 				single = append(single, float64(counts[i])/t.Elapsed.Seconds()/1e9)

@@ -166,7 +166,7 @@ func TestGraphIsTheSameWhereverItsPartsAre(t *testing.T) {
 			}
 			parent := slices.Repeat([]graph.Vertex{graph.Unreached}, int(source.Vertices()))
 			root, _ := tuples[0].Ends()
-			must.Get(built.Search(t.Context(), root, parent[:g.Labels]))
+			must.Get(built.Search(t.Context(), root, plugins.Output{Parent: parent[:g.Labels]}))
 			if _, err := v.Validate(t.Context(), root, parent); err != nil {
 				t.Error(err)
 			}

@@ -107,7 +107,7 @@ func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
 				for range 6 {
 					root := graph.Vertex(r.Int64N(built.Vertices))
 					v.OverwritePaths(parent, distance)
-					must.Get(built.ShortestPaths(t.Context(), root, parent, distance))
+					must.Get(built.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
 					_, want := must.Get2(oracle.ShortestPaths(root))
 					for u, d := range want {
 						if math.Float32bits(d) != math.Float32bits(distance[u]) {
@@ -140,7 +140,7 @@ func TestWeightedListsAreMadeInParts(t *testing.T) {
 			}
 			built, _, v := constructPaths(t, tuples, weights, map[string]string{"memory": memory})
 			parent, distance := make([]graph.Vertex, built.Vertices), make([]float32, built.Vertices)
-			must.Get(built.ShortestPaths(t.Context(), 469580, parent, distance))
+			must.Get(built.Search(t.Context(), 469580, plugins.Output{Parent: parent, Distance: distance}))
 			if _, err := v.ShortestPaths(t.Context(), 469580, parent, distance); err != nil {
 				t.Error(err)
 			}

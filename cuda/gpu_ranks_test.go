@@ -109,10 +109,10 @@ func buildRanks(ctx context.Context, in plugins.Input, set plugins.Settings) (al
 		all.Elapsed = max(all.Elapsed, b.Elapsed)
 	}
 	all.Entries = plugins.Counted(entries)
-	all.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+	all.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 		each := make([]plugins.Traversal, len(r.built))
-		err := first(r.parents(parent, func(k int, own []graph.Vertex) (err error) {
-			each[k], err = r.built[k].Search(ctx, root, own)
+		err := first(r.parents(out.Parent, func(k int, own []graph.Vertex) (err error) {
+			each[k], err = r.built[k].Search(ctx, root, plugins.Output{Parent: own})
 			return err
 		}))
 		if err != nil {
@@ -150,7 +150,7 @@ func TestSearchEndsIfAGPUFails(t *testing.T) {
 	parent, last := make([]graph.Vertex, r.built[0].Vertices), r.searches[1].device
 	search := func() []error {
 		return r.parents(parent, func(k int, own []graph.Vertex) error {
-			_, err := r.built[k].Search(t.Context(), 1, own)
+			_, err := r.built[k].Search(t.Context(), 1, plugins.Output{Parent: own})
 			return err
 		})
 	}

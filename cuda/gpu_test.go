@@ -229,7 +229,7 @@ func TestMoreLevelsThanALaunchRuns(t *testing.T) {
 	parent := make([]graph.Vertex, 100_000)
 	built, _ := constructGraph(t, plugins.Input{Tuples: tuples})
 	for root, depth := range map[graph.Vertex]int{0: 0, 50_000: 50_001, 65_535: 65_536, 65_536: 0} {
-		got := must.Get(built.Search(t.Context(), root, parent))
+		got := must.Get(built.Search(t.Context(), root, plugins.Output{Parent: parent}))
 		tree, err := v.Validate(t.Context(), root, parent)
 		if err != nil {
 			t.Error(err)

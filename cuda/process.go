@@ -69,9 +69,9 @@ type worldGroup struct {
 // onThread lets the kernels of a graph run on the thread of MPI, and all processes end with the same result.
 func (p *process) onThread(b plugins.Built, world group) plugins.Built {
 	search, repeat, free := b.Search, b.Repeat, b.Free
-	b.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+	b.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
 		p.mpi.Do(func() {
-			t, err = search(ctx, root, parent)
+			t, err = search(ctx, root, out)
 			err = agree(world, err)
 		})
 		return t, err

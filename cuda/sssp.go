@@ -97,13 +97,15 @@ func (s *pathSearch) CopyTo(ctx context.Context, out plugins.Output) error {
 		download(ctx, &s.stage, driver.Bytes(out.Distance), s.params.Distance))
 }
 
-// setPaths completes b with a search for shortest paths.
+// setPaths completes b, which has kernel 2, with a search for shortest paths.
 func setPaths(b *plugins.Built, s *pathSearch) {
-	b.ShortestPaths = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		plugins.Traversal, error) {
-		return s.gpu.Search(ctx, s, root, plugins.Output{Parent: parent, Distance: distance})
+	search, repeat := b.Search, b.Repeat
+	b.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+		if out.Distance == nil {
+			return search(ctx, root, out)
+		}
+		return s.gpu.Search(ctx, s, root, out)
 	}
-	repeat := b.Repeat // of kernel 2
 	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (int64, error) {
 		if out.Distance == nil {
 			return repeat(ctx, roots, duration, out)

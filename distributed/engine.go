@@ -112,10 +112,9 @@ type process struct {
 }
 
 type request struct {
-	ctx      context.Context // nil: end
-	root     graph.Vertex
-	parent   []graph.Vertex
-	distance []float32 // nil: kernel 2
+	ctx  context.Context // nil: end
+	root graph.Vertex
+	out  plugins.Output
 }
 
 // build is kernel 1 on all ranks.
@@ -156,9 +155,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		return plugins.Built{}, err
 	}
 	built := Combine(results, "goroutines of one process; messages are passed without copying")
-	if built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start); in.ShortestPaths {
-		built.ShortestPaths = p.shortestPaths
-	}
+	built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start)
 	return built, nil
 }
 
@@ -177,23 +174,17 @@ func (p *process) await(k int) bool {
 func (p *process) do(k int) {
 	_, first, stride := p.ranks[k].Partition.Slots(k)
 	r := &p.request
-	if r.distance == nil {
-		p.records[k], p.errs[k] = p.ranks[k].Search(r.ctx, r.root, r.parent, first, stride)
+	if r.out.Distance == nil {
+		p.records[k], p.errs[k] = p.ranks[k].Search(r.ctx, r.root, r.out.Parent, first, stride)
 	} else {
-		p.records[k], p.errs[k] = p.ranks[k].ShortestPaths(r.ctx, r.root, r.parent, r.distance, first, stride)
+		p.records[k], p.errs[k] = p.ranks[k].ShortestPaths(r.ctx, r.root, r.out.Parent, r.out.Distance, first, stride)
 	}
 	comm.Allreduce(p.worlds[k], nil)
 }
 
-func (p *process) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-	return p.shortestPaths(ctx, root, parent, nil)
-}
-
-// shortestPaths is kernel 3 or, without distances, kernel 2. Its clock starts when all ranks are awake, and before any
-// of them does anything for the root.
-func (p *process) shortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	plugins.Traversal, error) {
-	p.request = request{ctx, root, parent, distance}
+// search is kernel 2 or 3. Its clock starts when all ranks are awake, before any of them does anything for the root.
+func (p *process) search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	p.request = request{ctx, root, out}
 	p.await(0)
 	start := time.Now()
 	p.do(0)

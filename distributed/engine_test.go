@@ -110,7 +110,7 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 			}
 			e := open(t, tuples, set)
 			for _, root := range []graph.Vertex{0, 77, 1<<scale - 1} {
-				found, err := truth.Search(t.Context(), root, enginetest.Searches(e))
+				found, err := truth.Search(t.Context(), root, e.Search)
 				if err != nil {
 					t.Errorf("input %d, %v, root %d: %v", input, set, root, err)
 				}
@@ -144,7 +144,7 @@ func TestLabelsOnBothSidesOfTheBorder(t *testing.T) {
 		e := open(t, tuples, optionsOf(text))
 		u, v := tuples[len(tuples)-1].Ends()
 		for _, root := range []graph.Vertex{u, v} {
-			if _, err := truth.Search(t.Context(), root, enginetest.Searches(e)); err != nil {
+			if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 				t.Errorf("%s, root %d: %v", text, root, err)
 			}
 		}
@@ -163,7 +163,7 @@ func TestRanksWithoutLabels(t *testing.T) {
 			set["ranks"] = strconv.Itoa(c.ranks)
 			e := open(t, tuples, set)
 			for _, root := range []graph.Vertex{0, 1, 1<<c.scale - 1} {
-				if _, err := truth.Search(t.Context(), root, enginetest.Searches(e)); err != nil {
+				if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 					t.Errorf("scale %d, %v, root %d: %v", c.scale, set, root, err)
 				}
 			}

@@ -231,24 +231,17 @@ func (l *library) build(ctx context.Context, in plugins.Input, options plugins.S
 	built := plugins.Built{
 		Vertices: int64(g.vertices), Elapsed: elapsed, Bytes: int64(g.bytes), VertexBits: int(g.vertex_bits),
 		Tuning: text(g.tuning[:]), Free: l.free,
-		Search: func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-			return l.search(ctx, root, parent, nil)
-		},
+		Search: l.search, Repeat: l.repeat,
 	}
 	if g.entries > 0 {
 		built.Entries = plugins.Counted(int64(g.entries))
 	}
-	if in.ShortestPaths {
-		built.ShortestPaths = l.search
-	}
-	built.Repeat = l.repeat
 	return built, nil
 }
 
 // search is kernel 2 or, with distances, kernel 3, timed by the library if it has a clock.
-func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-	plugins.Traversal, error) {
-	function, parents, distances := results("teps_search", "teps_shortest_paths", parent, distance)
+func (l *library) search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	function, parents, distances := results("teps_search", "teps_shortest_paths", out)
 	elapsed, err := l.run(ctx, function, func() C.int {
 		return C.bridge_search(&l.functions, l.call, l.graph, C.int64_t(root), parents, distances)
 	})
@@ -260,13 +253,13 @@ func (l *library) search(ctx context.Context, root graph.Vertex, parent []graph.
 
 // results returns the name of the function of kernel 2 or 3, and its arrays. Those of kernel 3 without vertices are
 // not NULL.
-func results(search, shortestPaths string, parent []graph.Vertex, distance []float32) (
+func results(search, shortestPaths string, out plugins.Output) (
 	function string, parents *C.int64_t, distances *C.float) {
-	if function = search; distance != nil {
+	if function = search; out.Distance != nil {
 		function = shortestPaths
 	}
-	return function, (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(parent))),
-		(*C.float)(unsafe.Pointer(unsafe.SliceData(distance)))
+	return function, (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(out.Parent))),
+		(*C.float)(unsafe.Pointer(unsafe.SliceData(out.Distance)))
 }
 
 // report returns the report that a search has written to l.call.
@@ -300,12 +293,12 @@ func (l *library) repeat(ctx context.Context, roots []graph.Vertex, duration tim
 	}
 	if !has {
 		return plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-			_, err := l.search(ctx, root, out.Parent, out.Distance)
+			_, err := l.search(ctx, root, out)
 			return err
 		})
 	}
 	var searches C.int64_t
-	function, parents, distances := results("teps_repeat", "teps_repeat_shortest_paths", out.Parent, out.Distance)
+	function, parents, distances := results("teps_repeat", "teps_repeat_shortest_paths", out)
 	first := (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(roots)))
 	_, err := l.run(ctx, function, func() C.int {
 		return C.bridge_repeat(&l.functions, l.call, l.graph, first, C.int64_t(len(roots)), C.int64_t(duration), parents,

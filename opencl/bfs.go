@@ -248,7 +248,7 @@ func (s *search) Parents(ctx context.Context, parent []graph.Vertex) (err error)
 
 // publish completes built with the search.
 func (s *search) publish(built *plugins.Built) {
-	built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+	built.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
 		if err = s.Wake(); err != nil {
 			return t, err
 		}
@@ -257,7 +257,7 @@ func (s *search) publish(built *plugins.Built) {
 			return t, err
 		}
 		t.Elapsed = time.Since(start)
-		if err = s.Parents(ctx, parent); err != nil {
+		if err = s.Parents(ctx, out.Parent); err != nil {
 			err = fmt.Errorf("copy parents to the host: %w", err)
 		}
 		return t, err

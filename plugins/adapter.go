@@ -27,18 +27,13 @@ type Built struct {
 	Phases     []Phase       // parts of the time of Build, in order
 	Details    []Fact        // anything worth a line in the record
 
-	// Search is kernel 2: a breadth-first search from root, 0 <= root < Vertices. It writes every entry of parent, which
-	// has length Vertices, or Place.Owned(Vertices) in an engine of several processes: the predecessor of each reached
-	// vertex, root itself for root, graph.Unreached for the others. If Elapsed stays 0, the whole call counts. After an
-	// error that wraps ErrNotConstructed the graph is freed.
-	Search func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Traversal, error)
+	// Search is kernel 2 from root, 0 <= root < Vertices, or with out.Distance kernel 3, only after Input.ShortestPaths.
+	// It writes every entry of out, whose arrays have length Vertices, or Place.Owned(Vertices) in an engine of several
+	// processes. If Elapsed stays 0, the whole call counts. After an error that wraps ErrNotConstructed, the graph is
+	// freed.
+	Search func(ctx context.Context, root graph.Vertex, out Output) (Traversal, error)
 
-	// ShortestPaths is kernel 3, for roots and arrays as in Search, which have the same length (Output). It is nil without
-	// Input.ShortestPaths.
-	ShortestPaths func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		Traversal, error)
-
-	// Repeat implements Repeater.Repeat for roots and arrays as in Search and ShortestPaths. If nil, these are repeated.
+	// Repeat implements Repeater.Repeat for roots and arrays as in Search. If nil, Search is repeated.
 	Repeat func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out Output) (searches int64, err error)
 
 	// Agree is for an engine of several processes. Each of them calls it before a search, with an error if it cannot
@@ -78,6 +73,7 @@ type adapter struct {
 	end      []func() error
 	name     string // from the last description
 	graph    Built  // Search is nil: no graph
+	weighted bool   // it is one for kernel 3, too
 	place    Place
 	closed   bool
 }
@@ -132,13 +128,10 @@ func (a *adapter) Construct(ctx context.Context, in Input) (c Construction, err 
 	if err != nil {
 		return c, err
 	}
-	switch {
-	case built.Search == nil || built.Vertices < 0:
+	if built.Search == nil || built.Vertices < 0 {
 		return c, fmt.Errorf("kernel 1 built %d vertices and no search", built.Vertices)
-	case in.ShortestPaths && built.ShortestPaths == nil:
-		return c, errors.New("kernel 1 built no search for shortest paths")
 	}
-	a.graph, a.place = built, in.Place
+	a.graph, a.weighted, a.place = built, in.ShortestPaths, in.Place
 	return Construction{
 		Elapsed: cmp.Or(built.Elapsed, elapsed), Bytes: built.Bytes, Entries: built.Entries,
 		Phases: built.Phases, Details: built.Details,
@@ -176,7 +169,7 @@ func (a *adapter) Search(ctx context.Context, root graph.Vertex, out Output) (t 
 		}
 		return Traversal{Elapsed: max(time.Since(start), 1)}, nil
 	}
-	t, err = a.search(ctx, root, own)
+	t, err = a.graph.Search(ctx, root, own)
 	elapsed := max(time.Since(start), 1)
 	if err != nil {
 		return Traversal{}, a.dropped(err)
@@ -189,14 +182,6 @@ func (a *adapter) Search(ctx context.Context, root graph.Vertex, out Output) (t 
 	}
 	t.Elapsed = cmp.Or(t.Elapsed, elapsed) // the host checks it
 	return t, nil
-}
-
-// search makes a search by kernel 2 or, with distances, by kernel 3.
-func (a *adapter) search(ctx context.Context, root graph.Vertex, out Output) (Traversal, error) {
-	if out.Distance != nil {
-		return a.graph.ShortestPaths(ctx, root, out.Parent, out.Distance)
-	}
-	return a.graph.Search(ctx, root, out.Parent)
 }
 
 // cut divides out into the arrays of the graph and what lies beyond its largest label.
@@ -234,7 +219,7 @@ func (a *adapter) check(out Output) error {
 		return ErrClosed
 	case a.graph.Search == nil:
 		return ErrNotConstructed
-	case out.Distance != nil && a.graph.ShortestPaths == nil:
+	case out.Distance != nil && !a.weighted:
 		return fmt.Errorf("the graph has no weights: %w", ErrNotConstructed)
 	case out.Distance != nil && len(out.Parent) != len(out.Distance):
 		return fmt.Errorf("%d parents and %d distances; want the same number: %w",
@@ -272,7 +257,7 @@ func (a *adapter) Repeat(ctx context.Context, roots []graph.Vertex, duration tim
 		searches, err = a.graph.Repeat(ctx, roots, duration, own)
 	} else {
 		searches, err = InTurn(ctx, roots, duration, func(root graph.Vertex) error {
-			_, err := a.search(ctx, root, own)
+			_, err := a.graph.Search(ctx, root, own)
 			return err
 		})
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // searcher is kernel 2 of a graph; a test may replace it.
-type searcher func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error)
+type searcher func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error)
 
 // engine is the search of package graph, with what wrap makes of its search.
 func engine(wrap func(searcher) searcher, repeat func(context.Context, []graph.Vertex, time.Duration, plugins.Output) (
@@ -28,9 +28,9 @@ func engine(wrap func(searcher) searcher, repeat func(context.Context, []graph.V
 			return plugins.Built{}, err
 		}
 		rows, err := graph.NewCSR(in.Tuples, vertices)
-		search := func(_ context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+		search := func(_ context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 			found, _, err := rows.Search(root)
-			copy(parent, found)
+			copy(out.Parent, found)
 			return plugins.Traversal{}, err
 		}
 		if wrap != nil {
@@ -65,9 +65,9 @@ func TestSearchTakesTheCallWithoutAReportedTime(t *testing.T) {
 	const sleep = 2 * time.Millisecond
 	for reported, longest := range map[time.Duration]time.Duration{0: time.Hour, sleep: sleep} {
 		e := engine(func(search searcher) searcher {
-			return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+			return func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 				time.Sleep(sleep)
-				_, err := search(ctx, root, parent)
+				_, err := search(ctx, root, out)
 				return plugins.Traversal{Elapsed: reported}, err
 			}
 		}, nil)
@@ -82,9 +82,9 @@ func TestSearchTakesTheCallWithoutAReportedTime(t *testing.T) {
 func TestSearchRejectsWritesBeyondTheVertices(t *testing.T) {
 	whole := make([]graph.Vertex, 5)
 	e := engine(func(search searcher) searcher {
-		return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
+		return func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
 			whole[4] = 0
-			return search(ctx, root, parent)
+			return search(ctx, root, out)
 		}
 	}, nil)
 	triangle(t, e)
@@ -126,7 +126,7 @@ func TestRepeat(t *testing.T) {
 func TestGraphThatIsGoneIsFreed(t *testing.T) {
 	calls := 0
 	e := engine(func(searcher) searcher {
-		return func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+		return func(context.Context, graph.Vertex, plugins.Output) (plugins.Traversal, error) {
 			calls++
 			return plugins.Traversal{}, plugins.ErrNotConstructed
 		}

@@ -135,8 +135,8 @@ func (g *csr) build(ctx context.Context, options plugins.Settings) (plugins.Buil
 	return plugins.Built{
 		Vertices: vertices, Entries: plugins.Counted(int64(len(g.targets))), VertexBits: 32,
 		Bytes: g.bytes() + 4*vertices,
-		Search: func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-			return plugins.Traversal{}, search(ctx, root, scratch, parent)
+		Search: func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+			return plugins.Traversal{}, search(ctx, root, scratch, out.Parent)
 		},
 	}, nil
 }
@@ -174,10 +174,11 @@ func (g *csr) hybrid(ctx context.Context, options plugins.Settings) (plugins.Bui
 
 // inLabels returns h as a search in labels, given the number of each label. It relabels parents inside the clock.
 func inLabels(
-	h *hybrid, number []uint32) func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
+	h *hybrid, number []uint32) func(context.Context, graph.Vertex, plugins.Output) (plugins.Traversal, error) {
 	label, numbered := inverse(number), make([]graph.Vertex, len(number))
-	return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-		t, err := h.search(ctx, graph.Vertex(number[root]), numbered)
+	return func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+		parent := out.Parent
+		t, err := h.search(ctx, graph.Vertex(number[root]), plugins.Output{Parent: numbered})
 		h.share(len(number), func(_, first, last int) {
 			for v := first; v < last; v++ {
 				if parent[v] = numbered[number[v]]; parent[v] != graph.Unreached {

@@ -39,7 +39,8 @@ const fewVertices = 300 // in a frontier that one worker expands
 
 // search searches from root. It returns at most cap(h.levels) levels.
 func (h *hybrid) search(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex) (t plugins.Traversal, err error) {
+	ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
+	parent := out.Parent
 	h.share(len(h.level), func(_, first, last int) {
 		clear(h.level[first:last])
 		for v := range parent[first:last] {

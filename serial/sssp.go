@@ -227,22 +227,24 @@ func addPaths(ctx context.Context, in plugins.Input, options plugins.Settings, b
 	if err != nil {
 		return err
 	}
-	search := func(s *pathSearch, run func(context.Context, graph.Vertex) error) func(
-		context.Context, graph.Vertex, []graph.Vertex, []float32) (plugins.Traversal, error) {
+	set := func(s *pathSearch, search func(context.Context, graph.Vertex) error) {
 		s.weighted = g
-		return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-			plugins.Traversal, error) {
-			s.parent, s.distance = parent, distance
-			return plugins.Traversal{}, run(ctx, root)
+		kernel2 := built.Search
+		built.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+			if out.Distance == nil {
+				return kernel2(ctx, root, out)
+			}
+			s.parent, s.distance = out.Parent, out.Distance
+			return plugins.Traversal{}, search(ctx, root)
 		}
 	}
 	if options.Text("paths") == "dijkstra" {
 		s := &dijkstra{}
-		built.ShortestPaths = search(&s.pathSearch, s.search)
+		set(&s.pathSearch, s.search)
 	} else {
 		s := &stepping{delta: options.Float("delta"), buckets: map[float64][]uint32{}}
 		s.bucket = make([]float64, built.Vertices)
-		built.ShortestPaths = search(&s.pathSearch, s.search)
+		set(&s.pathSearch, s.search)
 	}
 	built.Bytes += g.bytes() + 8*built.Vertices
 	return nil

@@ -104,8 +104,8 @@ type Search interface {
 
 // SetSearch completes b with kernel 2 of its graph. All methods but Close run in the context of GPU d.
 func (d *GPU) SetSearch(b *plugins.Built, s Search) {
-	b.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-		return d.Search(ctx, s, root, plugins.Output{Parent: parent})
+	b.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+		return d.Search(ctx, s, root, out)
 	}
 	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (int64, error) {
 		return d.Repeat(ctx, s, roots, duration, out)

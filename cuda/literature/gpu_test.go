@@ -86,7 +86,7 @@ func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 
 // buildSearch runs kernel 1 and returns kernel 2, with queues of 1/queueShare of the room.
 func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string, queueShare uint64) (
-	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error)) {
+	search func(context.Context, graph.Vertex, plugins.Output) (plugins.Traversal, error)) {
 	t.Helper()
 	built := must.Get(construct(t.Context(), plugins.Input{Tuples: tuples}, resolve(t, set), queueShare))
 	t.Cleanup(func() {
@@ -174,15 +174,15 @@ func TestLevelsThatDoNotFitAreRefused(t *testing.T) {
 	tuples, vertices := generate(t, "path:256")
 	parent := make([]graph.Vertex, vertices)
 	search := buildSearch(t, tuples, map[string]string{"kernel": "habr"}, 1)
-	_, err := search(t.Context(), 0, parent)
+	_, err := search(t.Context(), 0, plugins.Output{Parent: parent})
 	if !errors.Is(err, plugins.ErrOption) || !strings.Contains(err.Error(), "set levels=u16") {
 		t.Errorf("256 levels: got %v, want advice to set levels", err)
 	}
-	if got, err := search(t.Context(), 1, parent); err != nil || len(got.Levels) != 255 {
+	if got, err := search(t.Context(), 1, plugins.Output{Parent: parent}); err != nil || len(got.Levels) != 255 {
 		t.Errorf("255 levels: got %d levels and %v", len(got.Levels), err)
 	}
 	wide := buildSearch(t, tuples, map[string]string{"kernel": "habr", "levels": "u16"}, 1)
-	if got, err := wide(t.Context(), 0, parent); err != nil || len(got.Levels) != 256 {
+	if got, err := wide(t.Context(), 0, plugins.Output{Parent: parent}); err != nil || len(got.Levels) != 256 {
 		t.Errorf("256 levels of 16 bits: got %d levels and %v", len(got.Levels), err)
 	}
 }

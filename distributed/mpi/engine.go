@@ -126,7 +126,7 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		}
 		return rank.Search(ctx, root, out.Parent, 0, 1)
 	}
-	search := func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
+	built.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
 		p.mpi.Do(func() {
 			var r *distributed.Record
 			rank.Wake()
@@ -135,15 +135,6 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 			}
 		})
 		return t, canceled(err)
-	}
-	built.Search = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-		return search(ctx, root, plugins.Output{Parent: parent})
-	}
-	if in.ShortestPaths {
-		built.ShortestPaths = func(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-			plugins.Traversal, error) {
-			return search(ctx, root, plugins.Output{Parent: parent, Distance: distance})
-		}
 	}
 	built.Agree = func(err error) error {
 		failed := false

@@ -33,20 +33,19 @@ func build(_ context.Context, in plugins.Input, _ plugins.Settings) (plugins.Bui
 	queue := make([]graph.Vertex, vertices)
 	built := plugins.Built{
 		Vertices: vertices, Bytes: 16 * (vertices + int64(len(in.Tuples))), VertexBits: 64,
-		Search: func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-			return plugins.Traversal{}, search(ctx, rows, root, queue, parent)
+		Search: func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+			if out.Distance != nil { // kernel 3
+				parents, distances, err := rows.ShortestPaths(root) // Dijkstra's search. Replace it, too.
+				copy(out.Parent, parents)
+				copy(out.Distance, distances)
+				return plugins.Traversal{}, err
+			}
+			return plugins.Traversal{}, search(ctx, rows, root, queue, out.Parent)
 		},
 	}
 	if err == nil && in.ShortestPaths {
 		rows, err = graph.NewWeightedCSR(in.Tuples, in.Weights, vertices)
 		built.Bytes += 24 * int64(len(in.Tuples))
-		built.ShortestPaths = func(_ context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-			plugins.Traversal, error) {
-			parents, distances, err := rows.ShortestPaths(root) // Dijkstra's search. Replace it, too.
-			copy(parent, parents)
-			copy(distance, distances)
-			return plugins.Traversal{}, err
-		}
 	}
 	return built, err
 }

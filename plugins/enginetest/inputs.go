@@ -193,20 +193,13 @@ func (t *Truth) Levels(root graph.Vertex) ([]int64, error) {
 	return levelSizes(level), err
 }
 
-// Searches returns kernel 2 of an engine.
-func Searches(e plugins.Engine) func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error) {
-	return func(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (plugins.Traversal, error) {
-		return e.Search(ctx, root, plugins.Output{Parent: parent})
-	}
-}
-
-// Search searches from root over parents that are not written, and returns an error unless they are right and the
-// levels, if there are any, are the oracle's.
+// Search makes a search, of kernel 2, from root over parents that are not written, and returns an error unless they are
+// right and the levels, if there are any, are the oracle's.
 func (t *Truth) Search(ctx context.Context, root graph.Vertex,
-	search func(context.Context, graph.Vertex, []graph.Vertex) (plugins.Traversal, error),
+	search func(context.Context, graph.Vertex, plugins.Output) (plugins.Traversal, error),
 ) (plugins.Traversal, error) {
 	parent := slices.Repeat([]graph.Vertex{graph.Unwritten}, int(t.graph.NumVertices()))
-	found, err := search(ctx, root, parent)
+	found, err := search(ctx, root, plugins.Output{Parent: parent})
 	if err == nil {
 		err = t.Check(ctx, root, parent)
 	}
