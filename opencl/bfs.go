@@ -192,8 +192,12 @@ func (s *search) Traverse(ctx context.Context, root graph.Vertex) (err error) {
 		}
 	}
 	for batch := 2; ; batch = min(2*batch, maxBatch) {
+		before := s.result[slotsUsed]
 		if err := s.readResult(ctx); err != nil || !s.begun {
 			return err
+		}
+		if int(s.result[slotsUsed]-before) > batch { // a work-group ran levels alone
+			batch = 2
 		}
 		if err := s.alone[slot&3].Launch(1); err != nil {
 			return err

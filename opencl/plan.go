@@ -17,7 +17,7 @@ type tuning struct {
 	queue     int    // QUEUE of kernels/search.cl
 	piece     int    // PIECE
 	oneGroup  int    // ONE_GROUP
-	alone     int    // items of the work-group that runs alone; it follows eight times as many edges
+	alone     int    // items of the work-group that runs alone; it follows 16 times as many edges
 	turns     int    // TURNS; 0: every step is a launch
 	reads     int    // READS
 	scan      int    // SCAN
@@ -49,7 +49,7 @@ func (t tuning) flags(group int) string {
 
 // flagsAlone returns those for the work-group that runs alone.
 func (t tuning) flagsAlone(group int) string {
-	t.queue, t.oneGroup, t.turns = 1, 8*t.oneGroup, 0
+	t.queue, t.oneGroup, t.turns = 1, 16*t.oneGroup, 0
 	return strings.Replace(t.flags(group), "-DALONE=0", "-DALONE=1", 1)
 }
 

@@ -14,7 +14,8 @@
 #define BLOCK 8u            // words of a bitmap that stay together; a chunk has blocks from distant parts
 #define LONG (16u * PIECE)    // edges of a long piece, which work-groups follow; shorter lists have short pieces
 #define PARTS ((LONG + READS * WG - 1) / (READS * WG)) // of a long piece, each for a work-group
-#define ONE_GROUP_LEVELS 256u // in a slot: a limit for watchdogs
+#define ONE_GROUP_WORK 16384u // of an item in a slot, in edges, where a level is 16 more: a limit for watchdogs
+#define SUMS 8u             // of edges, so that items that add at the same time rarely add to the same one
 #define SLOTS_A_LAUNCH 64u  // at most, with TURNS
 #define PATIENCE (1u << 18) // reads of a word, about 0.3 ms, before a work-group does not wait for others
 #define LONG_LISTS 256u     // that are left to others in a chunk
@@ -60,28 +61,26 @@ static inline void first(uint root, const Graph* g, IN vertex, IN outputTemplate
 // the way back takes a slot, and most searches are over by then.
 static inline void advance(uint slot, const Graph* g, __global const uint* state, uint* s) {
   __global const uint* before = state + (slot + 3 & 3) * RING;
-  __global const uint* counts = before + COUNTS;
+  uint4 found = *(__global const uint4*)(before + COUNTS); // read together with the state: this is on every slot's way
   for (int i = 0; i < WORDS; i++) s[i] = before[i];
   uint mode = s[MODE], edges = s[EDGES];
-  if (mode == DONE || mode == OVER) s[MODE] = OVER;
-  if (s[MODE] == OVER) return;
+  if (mode == DONE || mode == OVER) { s[MODE] = OVER; return; }
   s[SLOTS]++;
   s[ROOT] = NONE;
   if (mode != CONVERT) {
     s[PREVIOUS] = s[FRONTIER];
-    s[FRONTIER] = counts[FOUND];
+    s[FRONTIER] = found.x;
   }
-  if (s[FRONTIER] == 0) s[MODE] = DONE;
-  if (s[MODE] == DONE) return;
+  if (s[FRONTIER] == 0) { s[MODE] = DONE; return; }
   if (mode == BOTTOM_UP) {
     s[CURRENT] ^= 1;
     s[FEW] += s[FRONTIER] <= s[PREVIOUS] && (float)s[FRONTIER] * g->beta < (float)g->searched;
     if (g->steps == AUTO && s[FEW] >= FEW_LEVELS) s[MODE] = CONVERT;
     return;
   }
-  s[PIECES] = counts[FOUND_PIECES];
-  s[LONG_PIECES] = counts[FOUND_LONG];
-  s[EDGES] = counts[FOUND_EDGES];
+  s[EDGES] = found.y;
+  s[PIECES] = found.z;
+  s[LONG_PIECES] = found.w;
   if (mode == CONVERT) {
     s[MODE] = TOP_DOWN;
     s[NEXT] = 1;
@@ -188,6 +187,7 @@ INLINED void follow(uint k, uint end, uint stride, uint v, IN target, IN wordHub
     uint mine = 1u << (t[i] & 31);
     if (!(old[i] & mine)) old[i] = atomic_or(&visited[t[i] >> 5], mine);
   }
+  #pragma unroll // or compilers keep t and old in memory
   for (int i = 0; i < READS; i++) {
     uint mine = 1u << (t[i] & 31);
     if (old[i] & mine) continue;
@@ -236,9 +236,9 @@ INLINED void finish(uint limit, uint group, uint groups, uint root, const Graph*
     barrier(CLK_LOCAL_MEM_FENCE);
     uint n = *used;
     for (uint i = lid; i < n; i += WG) {
-      uint x = pending[i], v = wordAt(x >> 5, c, chunks) * 32 + (x & 31), l = label[v];
+      uint x = pending[i], v = wordAt(x >> 5, c, chunks) * 32 + (x & 31), l = label[v], p = by[v];
       if (bit(visited, v)) {
-        if (l != root) parent[l] = label[by[v]];
+        if (l != root) parent[l] = label[p];
         continue;
       }
       parent[l] = -1;
@@ -295,7 +295,7 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
     uint2 pieces[QUEUE];
     ushort pending[ALONE ? 1 : WG * 32]; // vertices of a chunk: word << 5 | bit, and 0x8000 where the word has a hub
   } shared;
-  __local uint foundWords[WG], correctedWords[WG], longParent[LONG_LISTS];
+  __local uint foundWords[WG], correctedWords[WG], longParent[LONG_LISTS], sums[SUMS];
   __local ushort longList[LONG_LISTS];
   uint lid = get_local_id(0), group = get_group_id(0), groups = get_num_groups(0), begin = slot, is;
   bool stop = false;
@@ -316,6 +316,7 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
     if (stop) mine[MODE] = OVER;
     for (int i = 0; i < WORDS; i++) s[i] = mine[i];
     used = base = foundEdges = longLists = 0;
+    for (int i = 0; i < SUMS; i++) sums[i] = 0;
     foundVertices = id == 0 && mine[MODE] == INITIAL && mine[ROOT] != NONE;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -335,9 +336,9 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
     atomic_or(&corrected[from >> 5], 1u << (from & 31));
     by[from] = vertex[root];
   }
-  uint levels = few && group == 0 ? ONE_GROUP_LEVELS : 0, next = s[NEXT];
-  uint pieces = s[PIECES], edges = s[EDGES], newLong = 0;
-  for (uint level = 1; level <= levels; level++) { // all items leave it together
+  uint left = few && group == 0 ? ONE_GROUP_WORK : 0, next = s[NEXT];
+  uint pieces = s[PIECES], edges = s[EDGES], newEdges = 0, newLong = 0;
+  while (left != 0) { // all items leave it together
     __global const uint2* queue = next ? queue0 : queue1;
     __global uint2* to = next ? queue1 : queue0;
     __global uint2* toLong = next ? long1 : long0;
@@ -358,35 +359,38 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
           by[t[r]] = v;
           atomic_or(&corrected[t[r] >> 5], mine);
           atomic_inc(&foundVertices);
-          atomic_add(&foundEdges, degree[r]);
+          atomic_add(&sums[lid % SUMS], degree[r]);
           uint at = n != 0 ? atomic_add(degree[r] > LONG ? &base : &used, n) : 0;
           for (uint j = 0; j < n; j++) (degree[r] > LONG ? toLong : to)[at + j] = (uint2)(t[r], j);
         }
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    uint newVertices = foundVertices, newEdges = foundEdges, newPieces = used;
-    newLong = base;
-    bool more = newVertices != 0 && newEdges <= ONE_GROUP && newLong == 0 && level < levels;
+    uint newVertices = foundVertices, newPieces = used;
+    newEdges = 0, newLong = base;
+    for (int i = 0; i < SUMS; i++) newEdges += sums[i];
+    left -= min(left, 16 + edges / WG);
+    bool more = newVertices != 0 && newEdges <= ONE_GROUP && newLong == 0 && left != 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid == 0 && more) {
       s[PREVIOUS] = s[FRONTIER], s[FRONTIER] = newVertices, s[PIECES] = newPieces, s[EDGES] = newEdges;
       s[UNEXPLORED] -= min(s[UNEXPLORED], edges);
       s[NEXT] = next ^ 1;
       s[SLOTS]++;
-      foundVertices = foundEdges = used = 0;
+      foundVertices = used = 0;
+      for (int i = 0; i < SUMS; i++) sums[i] = 0;
     }
     pieces = newPieces;
     from = NONE;
-    if (more) edges = newEdges, next ^= 1; else levels = 0;
+    if (more) edges = newEdges, next ^= 1; else left = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (few || ALONE) mode = DONE; // nothing is left to do below
   if (few && id == 0) {
     for (int i = 0; i < WORDS; i++) state[at * RING + i] = s[i];
-    counts[FOUND] = foundVertices, counts[FOUND_EDGES] = foundEdges;
+    counts[FOUND] = foundVertices, counts[FOUND_EDGES] = newEdges;
     counts[FOUND_PIECES] = pieces, counts[FOUND_LONG] = newLong;
-    foundVertices = foundEdges = used = 0;
+    foundVertices = used = 0;
   }
 
   bool into1 = mode == TOP_DOWN && next == 1;
@@ -433,12 +437,8 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
   uint chunks = chunkCount(&g), limit = mode == BOTTOM_UP ? chunks : 0;
   for (uint c = group; c < limit; c += groups) {
     uint w = lid < g.chunkWords ? wordAt(lid, c, chunks) : NONE, old = w < g.words ? visited[w] : ~0u;
-    uint rest = ~old, byHub = 0, skip = 0;
-    if (rest != 0) {
-      uint hub = wordHub[w];
-      skip = hub != NONE ? 0x8000 : 0;
-      if (hub != NONE && bit(visited, hub)) byHub = rest, rest = 0;
-    }
+    uint hub = w < g.words ? wordHub[w] : NONE, skip = hub != NONE ? 0x8000 : 0;
+    uint byHub = hub != NONE && bit(visited, hub) ? ~old : 0, rest = ~old & ~byHub;
     if (lid == 0) used = longLists = 0;
     foundWords[lid] = byHub;
     correctedWords[lid] = 0;
