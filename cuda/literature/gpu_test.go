@@ -194,7 +194,7 @@ func TestTimesOfScanAndExpansion(t *testing.T) {
 	search := buildSearch(t, tuples, map[string]string{"kernel": "bisson"}, 1)
 	root, _ := tuples[0].Ends()
 	for range 2 {
-		got := must.Get(search(t.Context(), root, make([]graph.Vertex, vertices)))
+		got := must.Get(search(t.Context(), root, plugins.Output{Parent: make([]graph.Vertex, vertices)}))
 		for i, l := range got.Levels {
 			if len(l.Phases) != 2 || l.Phases[0].Name != "scan" || l.Phases[1].Name != "expand" ||
 				min(l.Phases[0].Elapsed, l.Phases[1].Elapsed) <= 0 {
@@ -214,7 +214,7 @@ func TestCountersAddUp(t *testing.T) {
 		for _, share := range []uint64{1, 1 << 40} {
 			search := buildSearch(t, tuples, map[string]string{"kernel": "merrill", "order": order, "counters": "on"},
 				share)
-			got := must.Get(search(t.Context(), root, parent))
+			got := must.Get(search(t.Context(), root, plugins.Output{Parent: parent}))
 			looked := int64(1) // the root
 			for i, l := range got.Levels {
 				edges, _ := l.Edges.Get()
@@ -259,7 +259,7 @@ func TestFullQueuesAreNoError(t *testing.T) {
 	for _, set := range sets {
 		for _, share := range []uint64{1, 50, 1 << 40} {
 			search := buildSearch(t, tuples, set, share)
-			got := must.Get(search(t.Context(), root, parent))
+			got := must.Get(search(t.Context(), root, plugins.Output{Parent: parent}))
 			tree, err := v.Validate(t.Context(), root, parent)
 			if err != nil || len(got.Levels) != tree.Depth+1 {
 				t.Errorf("%v, 1/%d of the room: %d levels for depth %d: %v", set, share, len(got.Levels), tree.Depth, err)
