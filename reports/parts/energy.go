@@ -29,14 +29,18 @@ func energy(runs []reports.Summary, references []reports.Reference) reports.Part
 	missing := missingPowers(metered)
 	overScales.Note(missing)
 	overGraphs.Note(missing)
-	table := energyTable(runs)
+	several := slices.ContainsFunc(runs, func(r reports.Summary) bool { return r.Repeats[0].ID != runs[0].Repeats[0].ID })
+	table := energyTable(runs, several)
 	if len(metered) > 0 {
 		table.Note += " " + missing
 	}
+	figures := []reports.Figure{scaleFigure(overScales, metered, references, perWatt),
+		graphsFigure(overGraphs, metered, references, perWatt)}
+	if !several { // a report of one record shows each meter
+		figures = append(figures, powerFigures(runs)...)
+	}
 	return reports.Part{
-		Title: "Energy: search rate per watt", Table: table, TableOnly: true,
-		Figures: append([]reports.Figure{scaleFigure(overScales, metered, references, perWatt),
-			graphsFigure(overGraphs, metered, references, perWatt)}, powerFigures(runs)...),
+		Title: "Energy: search rate per watt", Table: table, TableOnly: true, Figures: figures,
 		Explanation: "The rate of a loop of searches over the mean power of the same interval, idle power included.",
 	}
 }
@@ -85,7 +89,8 @@ func meteredRuns(runs []reports.Summary) (out []reports.Summary) {
 	return out
 }
 
-func energyTable(runs []reports.Summary) reports.Table {
+// energyTable has all figures of each run, or with one only that of the most power.
+func energyTable(runs []reports.Summary, one bool) reports.Table {
 	t := reports.NewRunTable(runs, "engine|graph|power of|kind|method|#watts|#idle watts|#MTEPS/W|#± %|"+
 		"#MTEPS/W above idle|#± %|#J per search|#loop|#searches",
 		"MTEPS/W is the rate of the energy loop over the mean power of that same interval, idle power included; above idle, "+
@@ -104,6 +109,9 @@ func energyTable(runs []reports.Summary) reports.Table {
 		if len(figures) == 0 {
 			t.Add(slices.Concat([]string{r.Label, r.GraphCell(), why, "", ""},
 				slices.Repeat([]string{reports.Missing}, 9))...)
+		}
+		if f, found := r.PowerFigure(); one && found {
+			figures = []record.PowerFigure{f}
 		}
 		for _, f := range figures {
 			loop := r.Energy.Loop
