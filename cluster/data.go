@@ -184,7 +184,6 @@ func (s *session) Construct(ctx context.Context, options map[string]string) (c h
 }
 
 func (s *session) Ready(ctx context.Context) error { return call(ctx, s.group, "ready", nil) }
-func (s *session) Mark(ctx context.Context) error  { return call(ctx, s.group, "mark", nil) }
 func (s *session) Wake(ctx context.Context, root graph.Vertex) (time.Duration, error) {
 	return s.slowest(ctx, "wake", root)
 }

@@ -105,7 +105,6 @@ func Handlers(self *Self, host NodeHost) []Handler {
 		Handle("wake", func(ctx context.Context, root graph.Vertex) (time.Duration, error) {
 			return w.session.Wake(ctx, root)
 		}),
-		Handle("mark", func(ctx context.Context, _ none) (none, error) { return none{}, w.session.Mark(ctx) }),
 		Handle("search", func(ctx context.Context, root graph.Vertex) (harness.Searched, error) {
 			return w.session.Search(ctx, root)
 		}),

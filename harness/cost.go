@@ -69,6 +69,8 @@ const (
 	inLoop  = 16                     // minimum of searches in that loop, and of its time to the cost of a call
 )
 
+const noRepeat = "the engine does not repeat searches (plugins.Repeater, teps_repeat)"
+
 // confirmClock times a loop of the engine's searches on the host's clock, to which record.Run.ClockConfirmed compares
 // the times of the single searches. Engines that are part of teps have no such loop. A loop that is too slow is
 // repeated, because the machine may be busy.
@@ -87,16 +89,19 @@ func (e *engineRun) confirmClock(ctx context.Context) (err error) {
 		if err == nil {
 			_, _, e.clock, err = e.loop(ctx, roots, long, len(roots))
 		}
-		if err != nil && (try == maxRepeats || !errors.Is(err, errSuspended)) {
+		switch {
+		case errors.Is(err, errSuspended) && try < maxRepeats:
+			continue
+		case errors.Is(err, errors.ErrUnsupported):
+			e.clock = &record.EnergyLoop{Kind: record.LoopByRepeat, Violation: noRepeat}
+		case err != nil:
 			return fmt.Errorf("confirm the clock: %w", err)
 		}
-		if err == nil {
-			check = record.Run{Engine: e.spec, Roots: e.done, Cost: e.in.cost, Clock: e.clock}.ClockConfirmed()
-		}
+		check = record.Run{Engine: e.spec, Roots: e.done, Cost: e.in.cost, Clock: e.clock}.ClockConfirmed()
 	}
 	if !check.Holds {
 		e.note("%s", check.Detail)
-		if e.clock.Kind == record.LoopByRepeat && e.clock.Waited < e.clock.Elapsed/8 { // the machine is not busy
+		if e.clock.Waited <= e.clock.Elapsed/8 { // the machine is not busy
 			e.clock.Violation = check.Detail
 		}
 	}

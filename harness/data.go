@@ -48,10 +48,10 @@ type Session interface {
 
 	// Ready overwrites all parents and distances, so that an entry that a search does not write is detected.
 	Ready(ctx context.Context) error
-	// Wake searches outside any measurement, and returns the time of the call. Mark then overwrites some parents again.
+	// Wake searches outside any measurement, and returns the time of the call.
 	Wake(ctx context.Context, root graph.Vertex) (time.Duration, error)
-	Mark(ctx context.Context) error
-	// Search is kernel 2 or 3. As soon as the engine has returned, its processes are stopped until the next call.
+	// Search is kernel 2 or 3. Before, it overwrites some parents again, because Wake has written them. As soon as the
+	// engine has returned, its processes are stopped until the next call.
 	Search(ctx context.Context, root graph.Vertex) (Searched, error)
 	// Repeat is plugins.Repeater, with the time on the host's clock. It stops the processes as Search does.
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (

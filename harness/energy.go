@@ -213,11 +213,14 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 		for i, r := range some {
 			from[i], part = r.Root, part+r.Time/sum
 		}
-		took := time.Duration(part * float64(duration))
-		n, elapsed, err := e.repeat(ctx, loop, from, max(took, 1))
+		took := max(time.Duration(part*float64(duration)), 1)
+		limited, cancel := context.WithTimeout(ctx, took+e.plan.Timeout)
+		n, elapsed, err := e.session.Repeat(limited, from, took)
+		late := limited.Err() != nil
+		cancel()
 		switch {
 		case err != nil:
-			return start, end, nil, err
+			return start, end, nil, callError(ctx, late, "the loop", took+e.plan.Timeout, err)
 		case elapsed < took:
 			return start, end, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, took)
 		case n < 1:
@@ -261,29 +264,6 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 			last.Root, last.Violation)
 	}
 	return start, end, loop, nil
-}
-
-// repeat lets the engine search from roots in turn, or searches for it. It sets the kind of the loop.
-func (e *engineRun) repeat(ctx context.Context, loop *record.EnergyLoop, roots []graph.Vertex, duration time.Duration) (
-	n int64, elapsed time.Duration, err error) {
-	timeout := duration + e.plan.Timeout
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	n, elapsed, err = e.session.Repeat(limited, roots, duration)
-	if errors.Is(err, errors.ErrUnsupported) {
-		loop.Kind = record.LoopByCalls
-		start := time.Now()
-		n, err = plugins.InTurn(limited, roots, duration, func(root graph.Vertex) error {
-			_, err := e.session.Wake(limited, root)
-			return err
-		})
-		elapsed = time.Since(start)
-		e.session.Freeze()
-	}
-	if err != nil {
-		err = callError(ctx, limited.Err() != nil, "the loop", timeout, err)
-	}
-	return n, elapsed, err
 }
 
 // uses reports whether the figures of this engine use a meter, and otherwise the reason.

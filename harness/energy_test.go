@@ -5,7 +5,6 @@ package harness
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -197,28 +196,6 @@ func TestDeviceValidatesAfterLoop(t *testing.T) {
 	})
 }
 
-func TestEngineWithoutRepeatIsLoopedByCalls(t *testing.T) {
-	for name, engine := range map[string]plugins.Engine{
-		"no method": &serial{},
-		"unsupported": &looping{
-			serial: &serial{},
-			repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) {
-				return 0, fmt.Errorf("far away: %w", errors.ErrUnsupported)
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				r, _ := must.Get2(runs(t, t.Context(), metering(engine, counter("node", power.Node, 70)), energyPlan(loopTime)))
-				e := r.Runs[0].Energy
-				if e.Failed() || e.Loop.Kind != record.LoopByCalls || e.Loop.Searches < 64 || len(e.Figures) != 1 {
-					t.Errorf("%+v", e)
-				}
-			})
-		})
-	}
-}
-
 func TestRunWithoutMeterIsCompleteWithOneNote(t *testing.T) {
 	engine := &looping{serial: &serial{}}
 	host := metering(engine)
@@ -255,6 +232,9 @@ func TestFailureInEnergyLoopKeepsResultsAndIsRetried(t *testing.T) {
 		"dies": {
 			repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) { return 0, fault }, says: "fallen off",
 		},
+		"does not repeat": {repeat: func(context.Context, []graph.Vertex, time.Duration) (int64, error) {
+			return 0, errors.ErrUnsupported
+		}, says: "unsupported"},
 		"hangs": {repeat: func(ctx context.Context, _ []graph.Vertex, _ time.Duration) (int64, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()

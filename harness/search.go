@@ -114,7 +114,7 @@ func (e *engineRun) wake(ctx context.Context) error {
 		}
 		e.awake = cmp.Or(min(e.awake, took), took)
 	}
-	return e.session.Mark(ctx)
+	return nil
 }
 
 // validate checks the result of the last search against the five rules of its kernel, or only counts its

@@ -161,10 +161,10 @@ func (s *localSession) Wake(ctx context.Context, root graph.Vertex) (time.Durati
 	return time.Since(start), err
 }
 
-// markStride is the distance of the parents that Mark overwrites.
+// markStride is the distance of the parents that mark overwrites.
 const markStride = 509
 
-func (s *localSession) Mark(context.Context) error {
+func (s *localSession) mark() {
 	all := []plugins.Output{s.out}
 	if s.spread != nil {
 		all = s.spread.Results(s.out)
@@ -176,10 +176,10 @@ func (s *localSession) Mark(context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Searched, err error) {
+	s.mark()
 	start := time.Now()
 	found.Traversal, err = s.engine.Search(ctx, root, s.out)
 	found.Wall = time.Since(start) - s.gathering()

@@ -35,15 +35,12 @@ type EnergyRecord struct {
 // Failed reports whether the measurement failed. A machine without a meter is not a failure.
 func (e *EnergyRecord) Failed() bool { return e != nil && e.Failure != "" }
 
-// Kinds of EnergyLoop.
-const (
-	LoopByRepeat = "repeat"            // calls of plugins.Repeater: parents stay with the engine
-	LoopByCalls  = "searches by calls" // one call per search: moving parents to the host is metered too
-)
+// LoopByRepeat is the kind of an EnergyLoop by calls of plugins.Repeater. Versions before 0.3 had another one.
+const LoopByRepeat = "repeat"
 
 // EnergyLoop is the interval of the figures: searches from the roots of the run in random order, not validated.
 type EnergyLoop struct {
-	Kind     string  `json:"kind"`             // LoopByRepeat or LoopByCalls
+	Kind     string  `json:"kind"`             // LoopByRepeat
 	Elapsed  float64 `json:"elapsed"`          // seconds on the host's clock, for energy and rate
 	Searches int64   `json:"searches"`         // finished within Elapsed
 	Roots    int     `json:"roots"`            // searched in turn

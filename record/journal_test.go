@@ -187,11 +187,6 @@ func TestClockRules(t *testing.T) {
 	loop := func(elapsed, expected float64) *EnergyLoop {
 		return &EnergyLoop{Kind: LoopByRepeat, Searches: 100, Elapsed: elapsed / 1e3, Expected: expected / 1e3}
 	}
-	calls := func(elapsed float64) *EnergyLoop {
-		l := loop(elapsed, 1000)
-		l.Kind = LoopByCalls
-		return l
-	}
 	type change func(k *Kernel1, roots []*RootRecord)
 	wall := func(n int, ms float64) change {
 		return func(_ *Kernel1, roots []*RootRecord) {
@@ -216,9 +211,6 @@ func TestClockRules(t *testing.T) {
 		"more, by an engine of teps":         {builtin: true, change: wall(64, 23.4)},
 		"much more, by an engine of teps":    {builtin: true, change: wall(64, 23.6), rule: searches},
 		"no loop":                            {loop: &EnergyLoop{}, rule: confirmed},
-		"by calls that are cheap":            {loop: calls(1350)},
-		"by calls, slow":                     {loop: calls(1355), rule: confirmed},
-		"by calls that are dear":             {change: copying(0.0016), loop: calls(1350), rule: confirmed},
 		"no loop, an engine of teps":         {builtin: true, change: copying(1)},
 		"a slower loop":                      {loop: loop(1000, 805)},
 		"a loop that is too slow":            {loop: loop(1000, 795), rule: confirmed},
