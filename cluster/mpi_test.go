@@ -81,7 +81,7 @@ func TestKeptResultsStayWithTheProcesses(t *testing.T) {
 	}
 	s := must.Get(openMPI(t, launcher)(t.Context())).(*Spread)
 	defer s.Close()
-	tuples, release, err := s.Memory.(*rpc.Host).Tuples(2)
+	tuples, release, err := s.Lender.(*rpc.Host).Tuples(2)
 	must.Do(err)
 	defer release()
 	tuples[0], tuples[1] = graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)

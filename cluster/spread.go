@@ -24,7 +24,7 @@ import (
 // Each process has memory for its parents and distances. When all have returned from a search they are stopped. Then
 // their results are copied to those of the host, outside the clock of the engine.
 type Spread struct {
-	rpc.Memory
+	plugins.Lender
 	single *rpc.Client // describes the engine; it is not a part of it
 	open   func(ctx context.Context, processes int) (all []*rpc.Client, stop func(), err error)
 	hosts  int
@@ -105,7 +105,7 @@ func (l *lent[E]) free() (err error) {
 // closes. open starts the given number of processes of the engine on this host; stop ends what is left of them.
 func NewSpread(host *rpc.Host, single *rpc.Client, hosts int,
 	open func(ctx context.Context, processes int) (all []*rpc.Client, stop func(), err error)) *Spread {
-	return &Spread{Memory: host, single: single, hosts: hosts, open: open}
+	return &Spread{Lender: host, single: single, hosts: hosts, open: open}
 }
 
 // OpenPlaces opens an engine's program in places. If it returns an error, it has closed them all.

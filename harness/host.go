@@ -21,19 +21,14 @@ import (
 // Host opens engines and meters, and lends the memory that it shares with engines. It may have a method KeepOutput,
 // which appends what engines print from then on to a file.
 type Host interface {
+	plugins.Lender
 	// Open starts an engine; Close of the engine ends it. Its answers must not share memory with later ones. An engine
 	// may have a method Checksum, which returns the SHA-256 of its file.
 	Open(ctx context.Context, spec record.EngineSpec) (plugins.Engine, error)
-	// Tuples and Parents lend n elements, until release is called.
-	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
 	// Reserve lends room for up to n tuples, whose memory is taken as it is written. Trim gives back the
 	// memory behind tuples, a slice from the beginning of the room; engines can be given them from then on.
 	Reserve(n int64) (room []graph.Edge, release func() error, err error)
 	Trim(tuples []graph.Edge) error
-	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
-	// Weights and Distances lend n numbers for kernel 3.
-	Weights(n int64) (weights []float32, release func() error, err error)
-	Distances(n int64) (distances []float32, release func() error, err error)
 	// Meters opens the specified power meters on all hosts, or all that are found if none is specified, and reports which
 	// are missing, and why. A wrong specification is a record.ErrUsage. The caller closes the meters.
 	Meters(ctx context.Context, specifications []string) (power.Meters, []power.Absence, error)

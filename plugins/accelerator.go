@@ -9,6 +9,15 @@ import (
 	"github.com/tepsbench/teps/graph/validate"
 )
 
+// Lender lends arrays of n zero elements in memory that a host shares with engines. release returns the memory; after
+// that, no call may use the array.
+type Lender interface {
+	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
+	Weights(n int64) (weights []float32, release func() error, err error)
+	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
+	Distances(n int64) (distances []float32, release func() error, err error)
+}
+
 // Accelerator generates tuples and weights and validates searches on a device, in place of the host, with the results
 // of package graph. It passes itself to rpc.ServeAccelerator. Calls come one at a time. The host checks samples of its
 // work on the CPU and, after an error, does the work itself: ErrUnavailable without the device, ErrMemory if it is too

@@ -40,15 +40,9 @@ func paths(check func(*subject)) func(*subject) {
 	}
 }
 
-// PathAllocator is implemented by engines that share memory with the suite and have kernel 3.
-type PathAllocator interface {
-	Weights(n int64) (weights []float32, release func() error, err error)
-	Distances(n int64) (distances []float32, release func() error, err error)
-}
-
 // floats allocates weights or distances.
-func (s *subject) floats(n int, allocate func(PathAllocator, int64) ([]float32, func() error, error)) []float32 {
-	if host, ok := s.engine.(PathAllocator); ok && s.kernel3 && n > 0 {
+func (s *subject) floats(n int, allocate func(plugins.Lender, int64) ([]float32, func() error, error)) []float32 {
+	if host, ok := s.engine.(plugins.Lender); ok && s.kernel3 && n > 0 {
 		return allocated(s, func(n int64) ([]float32, func() error, error) { return allocate(host, n) }, n)
 	}
 	return make([]float32, n)

@@ -81,6 +81,12 @@ func (m *mutant) Parents(n int64) ([]vertex, func() error, error) {
 	return make([]vertex, n), m.allocated(), nil
 }
 
+func (m *mutant) Weights(n int64) ([]float32, func() error, error) {
+	return make([]float32, n), m.allocated(), nil
+}
+
+func (m *mutant) Distances(n int64) ([]float32, func() error, error) { return m.Weights(n) }
+
 // allocated counts a piece of memory and returns its release function.
 func (m *mutant) allocated() func() error {
 	m.used++

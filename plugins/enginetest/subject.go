@@ -20,15 +20,9 @@ import (
 // two".
 const patience = 2 * time.Second
 
-// Opener opens an engine that has not been used. The suite closes it. Every case calls it at least once.
+// Opener opens an engine that has not been used. The suite closes it. Every case calls it at least once. The suite uses
+// Go slices, unless the engine is a plugins.Lender.
 type Opener func(ctx context.Context) (plugins.Engine, error)
-
-// Allocator is implemented by engines that share memory with the suite, which otherwise uses Go slices. Each release
-// function frees the memory.
-type Allocator interface {
-	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
-	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
-}
 
 // Footprint is implemented by engines in other processes. PrivateMemory returns the bytes that the process does not
 // share.
@@ -132,7 +126,7 @@ func (s *subject) output(parent []graph.Vertex, distance []float32) (out plugins
 }
 
 func (s *subject) refusesSearch(what string, root graph.Vertex, parent []graph.Vertex, sentinels ...error) {
-	_, err := s.search(s.ctx, root, parent, s.floats(len(parent), PathAllocator.Distances))
+	_, err := s.search(s.ctx, root, parent, s.floats(len(parent), plugins.Lender.Distances))
 	s.wantError(what, err, sentinels...)
 }
 
@@ -148,7 +142,7 @@ func (s *subject) release() error {
 }
 
 func (s *subject) tuples(edges []graph.Edge) []graph.Edge {
-	host, ok := s.engine.(Allocator)
+	host, ok := s.engine.(plugins.Lender)
 	if !ok || len(edges) == 0 {
 		return slices.Clone(edges)
 	}
@@ -158,7 +152,7 @@ func (s *subject) tuples(edges []graph.Edge) []graph.Edge {
 }
 
 func (s *subject) vertices(n int64) []graph.Vertex {
-	if host, ok := s.engine.(Allocator); ok {
+	if host, ok := s.engine.(plugins.Lender); ok {
 		return allocated(s, host.Parents, int(n))
 	}
 	return make([]graph.Vertex, n)
@@ -224,11 +218,11 @@ func (s *subject) load(in input) *loaded {
 func (s *subject) loadWith(in input, weights []float32, options map[string]string) *loaded {
 	l := &loaded{subject: s, input: in, given: s.tuples(in.tuples), weights: weights}
 	l.around = s.vertices(guard + in.vertices + guard)
-	l.beyond = s.floats(int(guard+in.vertices+guard), PathAllocator.Distances)
+	l.beyond = s.floats(int(guard+in.vertices+guard), plugins.Lender.Distances)
 	l.prepare()
 	construct := plugins.Input{Tuples: l.given, Options: options, ShortestPaths: weights != nil}
 	if weights != nil {
-		l.lent = s.floats(len(weights), PathAllocator.Weights)
+		l.lent = s.floats(len(weights), plugins.Lender.Weights)
 		copy(l.lent, weights)
 		construct.Weights = l.lent
 	}

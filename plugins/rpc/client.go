@@ -27,7 +27,7 @@ import (
 //
 // Errors do not name the engine or the call, which the caller knows. Those of the engine itself keep their text.
 type Client struct {
-	Memory
+	plugins.Lender
 	host       *Host
 	file       image
 	key        string // of the program and its arguments

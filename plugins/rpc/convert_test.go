@@ -273,6 +273,6 @@ func TestEngineConformsThroughAChildProcess(t *testing.T) {
 }
 
 var (
-	_ enginetest.Allocator = (*Client)(nil)
+	_ plugins.Lender       = (*Client)(nil)
 	_ enginetest.Footprint = (*Client)(nil)
 )

@@ -62,16 +62,8 @@ func NewHost(logger *slog.Logger) *Host {
 	}
 }
 
-// Memory lends arrays that are shared with engines, as a Host does.
-type Memory interface {
-	Tuples(n int64) (tuples []graph.Edge, release func() error, err error)
-	Weights(n int64) (weights []float32, release func() error, err error)
-	Parents(n int64) (parents []graph.Vertex, release func() error, err error)
-	Distances(n int64) (distances []float32, release func() error, err error)
-}
-
-// Tuples returns n zero tuples in memory that is shared with engines, with all pages present. release returns the
-// memory; after that, no call may use the slice. Errors wrap ErrSegment, and plugins.ErrMemory if memory is short.
+// Tuples implements plugins.Lender, as the next methods do. All pages are present. Errors wrap ErrSegment, and
+// plugins.ErrMemory if memory is short.
 func (h *Host) Tuples(n int64) (tuples []graph.Edge, release func() error, err error) {
 	return allocate[graph.Edge](h, tupleSegment, n, present)
 }
@@ -93,17 +85,14 @@ func (h *Host) Trim(tuples []graph.Edge) error {
 	return fmt.Errorf("rpc: trim %d tuples, which do not begin a reservation: %w", len(tuples), ErrSegment)
 }
 
-// Weights is Tuples for the weights of n tuples.
 func (h *Host) Weights(n int64) (weights []float32, release func() error, err error) {
 	return allocate[float32](h, weightSegment, n, present)
 }
 
-// Distances is Tuples for the distances of n vertices.
 func (h *Host) Distances(n int64) (distances []float32, release func() error, err error) {
 	return allocate[float32](h, distanceSegment, n, present)
 }
 
-// Parents is Tuples for a parent array of n vertices.
 func (h *Host) Parents(n int64) (parents []graph.Vertex, release func() error, err error) {
 	return allocate[graph.Vertex](h, parentSegment, n, present)
 }

@@ -63,7 +63,7 @@ func (h *Host) Open(ctx context.Context, p Program) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{
-		Memory: h, host: h, file: file, key: key, part: p.Start != nil, slot: make(chan struct{}, 1),
+		Lender: h, host: h, file: file, key: key, part: p.Start != nil, slot: make(chan struct{}, 1),
 		process: &process{
 			cmd: exec.Command(program, p.Args...), start: p.Start, logger: h.logger.With("engine", p.Name),
 			tail: child.NewTail(),
