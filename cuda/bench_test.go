@@ -93,7 +93,7 @@ func generate(tb testing.TB, spec string) (source graph.Source, tuples []graph.E
 	tuples = make([]graph.Edge, source.Tuples())
 	if k, ok := source.(graph.Kronecker); ok && driver.Missing() == "" {
 		a := accelerator.New()
-		must.Do(errors.Join(a.Generate(tb.Context(), k, tuples, 0), a.Close()))
+		must.Do(errors.Join(a.Generate(tb.Context(), plugins.Input{Recipe: &k, Tuples: tuples}), a.Close()))
 	} else if err := source.Generate(tb.Context(), tuples, 0, 0); err != nil {
 		tb.Fatal(err)
 	}

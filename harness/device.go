@@ -94,14 +94,14 @@ func (o onDevice) Generate(ctx context.Context, dst []graph.Edge, first int64, t
 		defer o.step.Add(int64(len(dst)))
 	}
 	return fillOnDevice(ctx, o.device, dst, first, func(ctx context.Context, a plugins.Accelerator) error {
-		return a.Generate(ctx, o.Kronecker, dst, first)
+		return a.Generate(ctx, plugins.Input{Recipe: &o.Kronecker, Tuples: dst, First: first})
 	}, func(dst []graph.Edge, first int64) error { return o.Kronecker.Generate(ctx, dst, first, threads) })
 }
 
 // weights fills dst with the weights of the tuples first, first+1, ...
 func (o onDevice) weights(ctx context.Context, dst []float32, first int64) error {
 	return fillOnDevice(ctx, o.device, dst, first, func(ctx context.Context, a plugins.Accelerator) error {
-		return a.GenerateWeights(ctx, o.Kronecker, dst, first)
+		return a.Generate(ctx, plugins.Input{Recipe: &o.Kronecker, Weights: dst, First: first})
 	}, func(dst []float32, first int64) error { return graph.Weights(ctx, o.Kronecker, 0, 0, dst, first, 0) })
 }
 

@@ -36,27 +36,24 @@ func (s *slow) fails(ctx context.Context, call string) error {
 	return s.fault(ctx, call)
 }
 
-func (s *slow) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
-	if err := s.fails(ctx, "generate"); err != nil {
-		clear(dst)
+func (s *slow) Generate(ctx context.Context, in plugins.Input) error {
+	call := "generate"
+	if in.Weights != nil {
+		call = "generate weights"
+	}
+	if err := s.fails(ctx, call); err != nil {
+		clear(in.Tuples)
 		return err
 	}
-	err := k.Generate(ctx, dst, first, 0)
+	err := errors.Join(in.Recipe.Generate(ctx, in.Tuples, in.First, 0),
+		graph.Weights(ctx, *in.Recipe, 0, 0, in.Weights, in.First, 0))
 	if s.wrongTuple {
-		for i := range dst {
-			dst[i] = graph.MakeEdge(1, 2)
+		for i := range in.Tuples {
+			in.Tuples[i] = graph.MakeEdge(1, 2)
 		}
 	}
-	return err
-}
-
-func (s *slow) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []float32, first int64) error {
-	if err := s.fails(ctx, "generate weights"); err != nil {
-		return err
-	}
-	err := graph.Weights(ctx, k, 0, 0, dst, first, 0)
 	if s.wrongWeight {
-		clear(dst)
+		clear(in.Weights)
 	}
 	return err
 }

@@ -26,11 +26,9 @@ type Accelerator interface {
 	// Describe is Engine.Describe. Options, Memory and Limits are ignored.
 	Describe(ctx context.Context) (Description, error)
 
-	// Generate fills dst with the tuples first, first+1, ... of a recipe, as Kronecker.Generate does.
-	Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error
-
-	// GenerateWeights fills dst with the weights of these tuples, as graph.Weights does.
-	GenerateWeights(ctx context.Context, recipe graph.Kronecker, dst []float32, first int64) error
+	// Generate fills in.Tuples with the tuples in.First, in.First+1, ... of in.Recipe, as Kronecker.Generate does, or
+	// in.Weights with their weights, as graph.Weights does.
+	Generate(ctx context.Context, in Input) error
 
 	// Lend copies tuples to the device for an engine there, until the next Lend or Load. A Lend of no tuples only ends
 	// the previous one, and returns nil. Errors: ErrMemory if the list would leave an engine too little of the device.

@@ -83,14 +83,11 @@ func (*testDevice) Describe(context.Context) (plugins.Description, error) {
 	}, nil
 }
 
-func (*testDevice) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
-	clear(dst)
-	return k.Generate(ctx, dst, first, 0)
-}
-
-func (*testDevice) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []float32, first int64) error {
-	clear(dst)
-	return graph.Weights(ctx, k, 0, 0, dst, first, 0)
+func (*testDevice) Generate(ctx context.Context, in plugins.Input) error {
+	clear(in.Tuples)
+	clear(in.Weights)
+	return errors.Join(in.Recipe.Generate(ctx, in.Tuples, in.First, 0),
+		graph.Weights(ctx, *in.Recipe, 0, 0, in.Weights, in.First, 0))
 }
 
 func (*testDevice) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error) {

@@ -241,13 +241,11 @@ func (d *device) unpack(at uint64, n, first int64, pairs uint64) error {
 }
 
 // Generate is plugins.Accelerator.Generate.
-func (d *device) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
-	return d.fill(ctx, recipe, driver.Bytes(dst), graph.EdgeBytes, first, d.generate)
-}
-
-// GenerateWeights is plugins.Accelerator.GenerateWeights.
-func (d *device) GenerateWeights(ctx context.Context, recipe graph.Kronecker, dst []float32, first int64) error {
-	return d.fill(ctx, recipe, driver.Bytes(dst), weightBytes, first, func(at uint64, first, n int64) error {
+func (d *device) Generate(ctx context.Context, in plugins.Input) error {
+	if in.Weights == nil {
+		return d.fill(ctx, *in.Recipe, driver.Bytes(in.Tuples), graph.EdgeBytes, in.First, d.generate)
+	}
+	return d.fill(ctx, *in.Recipe, driver.Bytes(in.Weights), weightBytes, in.First, func(at uint64, first, n int64) error {
 		return d.gpu.Launch(cu.NoStream, 1<<strideBits/driver.Threads, driver.Threads, generateWeightsKernel(d.constants,
 			uint64(d.recipe.Scale), uint64(first), uint64(n), strideBits, at))
 	})

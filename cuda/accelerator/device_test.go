@@ -83,10 +83,10 @@ func testGenerate(t *testing.T, a *Accelerator) {
 		{graph.Kronecker{Scale: 42, EdgeFactor: 16, Seed1: 2, Seed2: 3}, 1<<46 - 1, 1},
 	} {
 		got, want := make([]graph.Edge, c.n), make([]graph.Edge, c.n)
-		must.Do(a.Generate(t.Context(), c.recipe, got, c.first))
+		must.Do(a.Generate(t.Context(), plugins.Input{Recipe: &c.recipe, Tuples: got, First: c.first}))
 		must.Do(c.recipe.Generate(t.Context(), want, c.first, 0))
 		weights, wantWeights := make([]float32, c.n), make([]float32, c.n)
-		if err := errors.Join(a.GenerateWeights(t.Context(), c.recipe, weights, c.first),
+		if err := errors.Join(a.Generate(t.Context(), plugins.Input{Recipe: &c.recipe, Weights: weights, First: c.first}),
 			graph.Weights(t.Context(), c.recipe, 0, 0, wantWeights, c.first, 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -97,9 +97,10 @@ func testGenerate(t *testing.T, a *Accelerator) {
 			}
 		}
 	}
-	recipe, one := graph.Kronecker{Scale: 4, EdgeFactor: 16}, make([]graph.Edge, 1)
-	if a.Generate(t.Context(), recipe, one, recipe.Tuples()) == nil ||
-		a.GenerateWeights(t.Context(), recipe, make([]float32, 2), recipe.Tuples()-1) == nil {
+	recipe := &graph.Kronecker{Scale: 4, EdgeFactor: 16}
+	end := recipe.Tuples()
+	if a.Generate(t.Context(), plugins.Input{Recipe: recipe, Tuples: make([]graph.Edge, 1), First: end}) == nil ||
+		a.Generate(t.Context(), plugins.Input{Recipe: recipe, Weights: make([]float32, 2), First: end - 1}) == nil {
 		t.Error("tuples or weights behind the end of the list were generated")
 	}
 }
@@ -313,12 +314,12 @@ func TestGoldenValues(t *testing.T) {
 	} {
 		recipe := graph.Kronecker{Scale: scale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 		tuples := make([]graph.Edge, recipe.Tuples())
-		must.Do(a.Generate(t.Context(), recipe, tuples, 0))
+		must.Do(a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Tuples: tuples}))
 		if got := fingerprint(tuples); got != want.tuples {
 			t.Errorf("scale %d: %016x, want %016x", scale, got, want.tuples)
 		}
 		weights := make([]float32, len(tuples))
-		must.Do(a.GenerateWeights(t.Context(), recipe, weights, 0))
+		must.Do(a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Weights: weights}))
 		if got := fmt.Sprintf("%x", sha256.Sum256(driver.Bytes(weights))); got != want.weights {
 			t.Errorf("weights of scale %d: %s, want %s", scale, got, want.weights)
 		}
@@ -331,7 +332,7 @@ func TestTooLittleMemory(t *testing.T) {
 	leaveRoom(t, a, 1<<20)
 	recipe := graph.Kronecker{Scale: 16, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples := make([]graph.Edge, recipe.Tuples())
-	must.Do(a.Generate(t.Context(), recipe, tuples, 0))
+	must.Do(a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Tuples: tuples}))
 	if err := a.Load(t.Context(), plugins.Input{Tuples: tuples}, recipe.Vertices()); !errors.Is(err, plugins.ErrMemory) {
 		t.Errorf("got %v, want %v", err, plugins.ErrMemory)
 	}

@@ -18,11 +18,7 @@ type device struct{}
 
 func missing() error { return fmt.Errorf("%w: %s", plugins.ErrUnavailable, driver.Missing()) }
 
-func (device) Generate(context.Context, graph.Kronecker, []graph.Edge, int64) error { return missing() }
-
-func (device) GenerateWeights(context.Context, graph.Kronecker, []float32, int64) error {
-	return missing()
-}
+func (device) Generate(context.Context, plugins.Input) error { return missing() }
 
 func (device) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error) {
 	return nil, missing()

@@ -35,26 +35,16 @@ func (accelerator) Search(context.Context, graph.Vertex, plugins.Output) (plugin
 // nothing reads the answer of a call that returns only an error.
 func nothing[W any](W) (struct{}, error) { return struct{}{}, nil }
 
-// Generate implements plugins.Accelerator. dst must lie in memory from Host.Reserve that is not trimmed yet; the lists
-// of the other calls must lie in memory from Host.Tuples, Host.Weights, Host.Parents and Host.Distances.
-func (c *Client) Generate(ctx context.Context, recipe graph.Kronecker, dst []graph.Edge, first int64) error {
-	tuples, err := segmentOf(c.host, tupleSegment, dst, reserved)
-	if err != nil {
-		return err
+// Generate implements plugins.Accelerator. The tuples must lie in memory from Host.Reserve that is not trimmed yet, the
+// weights in memory from Host.Weights that no engine has had yet; the lists of the other calls in memory from
+// Host.Tuples, Host.Weights, Host.Parents and Host.Distances.
+func (c *Client) Generate(ctx context.Context, in plugins.Input) error {
+	tuples, weights, err := c.lists(in, reserved)
+	if err == nil {
+		_, err = exchange(ctx, c, c.engine.Generate, &enginepb.GenerateRequest{
+			Recipe: recipes.message(in.Recipe), Tuples: tuples, Weights: weights, First: in.First,
+		}, nothing)
 	}
-	request := &enginepb.GenerateRequest{Recipe: recipes.message(&recipe), Tuples: tuples, First: first}
-	_, err = exchange(ctx, c, c.engine.Generate, request, nothing)
-	return err
-}
-
-// GenerateWeights implements plugins.Accelerator. dst must lie in memory from Host.Weights that no engine has had yet.
-func (c *Client) GenerateWeights(ctx context.Context, recipe graph.Kronecker, dst []float32, first int64) error {
-	weights, err := segmentOf(c.host, weightSegment, dst, reserved)
-	if err != nil {
-		return err
-	}
-	request := &enginepb.GenerateRequest{Recipe: recipes.message(&recipe), Weights: weights, First: first}
-	_, err = exchange(ctx, c, c.engine.Generate, request, nothing)
 	return err
 }
 
@@ -78,7 +68,7 @@ func lentFromWire(w *enginepb.LendReply) (*plugins.DeviceTuples, error) {
 }
 
 func (c *Client) Load(ctx context.Context, in plugins.Input, vertices int64) error {
-	tuples, weights, err := c.lists(in)
+	tuples, weights, err := c.lists(in, present)
 	if err == nil {
 		_, err = exchange(ctx, c, c.engine.Load, &enginepb.LoadRequest{
 			Tuples: tuples, Weights: weights, Recipe: recipes.message(in.Recipe), Vertices: vertices,
@@ -125,35 +115,30 @@ type acceleratorServer struct {
 	device plugins.Accelerator
 }
 
+// Generate keeps the segment of tuples or weights mapped until their list is complete or given up.
 func (s acceleratorServer) Generate(ctx context.Context, r *enginepb.GenerateRequest) (*enginepb.GenerateReply, error) {
 	return answer(ctx, s.server, r.GetCallId(), func(ctx context.Context) (none struct{}, err error) {
-		recipe := recipes.value(r.GetRecipe())
-		if recipe == nil {
+		in := plugins.Input{Recipe: recipes.value(r.GetRecipe()), First: r.GetFirst()}
+		switch {
+		case in.Recipe == nil:
 			return none, errors.New("rpc: tuples of no recipe")
+		case r.GetWeights() != nil:
+			if err = s.dropOthers(weightSegment); err == nil {
+				in.Weights, err = keep[float32](s.server, r.GetWeights(), weightSegment)
+			}
+		default:
+			if err = s.dropOthers(tupleSegment); err == nil {
+				in.Tuples, err = keep[graph.Edge](s.server, r.GetTuples(), tupleSegment)
+			}
 		}
-		if r.GetWeights() != nil {
-			return none, fill(ctx, s, r.GetWeights(), weightSegment, *recipe, r.GetFirst(), s.device.GenerateWeights)
+		if err == nil {
+			err = s.device.Generate(ctx, in)
 		}
-		return none, fill(ctx, s, r.GetTuples(), tupleSegment, *recipe, r.GetFirst(), s.device.Generate)
+		if err != nil || in.First+int64(len(in.Tuples)+len(in.Weights)) == in.Recipe.Tuples() {
+			err = errors.Join(err, s.dropOthers())
+		}
+		return none, err
 	}, func(struct{}) *enginepb.GenerateReply { return &enginepb.GenerateReply{} }, nothing)
-}
-
-// fill maps a segment of tuples or weights until their list is complete or given up.
-func fill[E element](ctx context.Context, s acceleratorServer, segment *enginepb.Segment, kind segmentKind,
-	recipe graph.Kronecker, first int64,
-	generate func(ctx context.Context, recipe graph.Kronecker, dst []E, first int64) error) error {
-	if err := s.dropOthers(kind); err != nil {
-		return err
-	}
-	dst, err := keep[E](s.server, segment, kind)
-	if err != nil {
-		return err
-	}
-	err = generate(ctx, recipe, dst, first)
-	if err != nil || first+int64(len(dst)) == recipe.Tuples() {
-		err = errors.Join(err, s.dropOthers())
-	}
-	return err
 }
 
 func (s acceleratorServer) Lend(ctx context.Context, r *enginepb.LendRequest) (*enginepb.LendReply, error) {

@@ -100,7 +100,7 @@ func (c *Client) Describe(ctx context.Context) (plugins.Description, error) {
 
 // Construct implements plugins.Engine. Tuples and weights must lie in memory from Host.Tuples and Host.Weights.
 func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins.Construction, err error) {
-	tuples, weights, err := c.lists(in)
+	tuples, weights, err := c.lists(in, present)
 	if err != nil {
 		return built, err
 	}
@@ -116,9 +116,9 @@ func (c *Client) Construct(ctx context.Context, in plugins.Input) (built plugins
 }
 
 // lists names the tuples and weights to another process.
-func (c *Client) lists(in plugins.Input) (tuples, weights *enginepb.Segment, err error) {
-	if tuples, err = segmentOf(c.host, tupleSegment, in.Tuples, present); err == nil {
-		weights, err = segmentOf(c.host, weightSegment, in.Weights, present)
+func (c *Client) lists(in plugins.Input, state pages) (tuples, weights *enginepb.Segment, err error) {
+	if tuples, err = segmentOf(c.host, tupleSegment, in.Tuples, state); err == nil {
+		weights, err = segmentOf(c.host, weightSegment, in.Weights, state)
 	}
 	return tuples, weights, err
 }

@@ -248,12 +248,9 @@ func (*byCPU) Describe(context.Context) (plugins.Description, error) {
 	return plugins.Description{Name: "slow"}, nil
 }
 
-func (*byCPU) Generate(ctx context.Context, k graph.Kronecker, dst []graph.Edge, first int64) error {
-	return k.Generate(ctx, dst, first, 0)
-}
-
-func (*byCPU) GenerateWeights(ctx context.Context, k graph.Kronecker, dst []float32, first int64) error {
-	return graph.Weights(ctx, k, 0, 0, dst, first, 0)
+func (*byCPU) Generate(ctx context.Context, in plugins.Input) error {
+	return errors.Join(in.Recipe.Generate(ctx, in.Tuples, in.First, 0),
+		graph.Weights(ctx, *in.Recipe, 0, 0, in.Weights, in.First, 0))
 }
 
 func (a *byCPU) Load(ctx context.Context, in plugins.Input, vertices int64) (err error) {
@@ -294,8 +291,9 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 	recipe := graph.Kronecker{Scale: 10, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 	tuples, weights := first(s.Reserve(recipe.Tuples())), first(s.Weights(recipe.Tuples()))
 	want, wantWeights := make([]graph.Edge, len(tuples)), make([]float32, len(tuples))
-	must.Do(a.Generate(t.Context(), recipe, tuples, 0), recipe.Generate(t.Context(), want, 0, 0),
-		s.Trim(tuples), a.GenerateWeights(t.Context(), recipe, weights, 0),
+	must.Do(a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Tuples: tuples}),
+		recipe.Generate(t.Context(), want, 0, 0),
+		s.Trim(tuples), a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Weights: weights}),
 		graph.Weights(t.Context(), recipe, 0, 0, wantWeights, 0, 0))
 	if !slices.Equal(tuples, want) || !slices.Equal(weights, wantWeights) {
 		t.Fatal("other tuples or weights than those of package graph")
@@ -335,7 +333,8 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 			}
 		}
 	}
-	must.Is(t, a.GenerateWeights(t.Context(), recipe, weights, 0), ErrSegment) // they are sealed
+	sealed := a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Weights: weights})
+	must.Is(t, sealed, ErrSegment)
 }
 
 // The name of a list in device memory travels from an accelerator to an engine. One that cannot be a name is refused.
@@ -345,7 +344,8 @@ func TestDeviceTuples(t *testing.T) {
 	tuples := first(s.Tuples(3))
 	tuples[0] = graph.MakeEdge(7, 9)
 	recipe := graph.Kronecker{Scale: 4, EdgeFactor: 1}
-	must.Is(t, a.Generate(t.Context(), recipe, tuples, 0), ErrSegment) // a segment that is not a reservation
+	notReserved := a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Tuples: tuples})
+	must.Is(t, notReserved, ErrSegment)
 	lent := must.Get(a.Lend(t.Context(), tuples))
 	if none, err := a.Lend(t.Context(), nil); none != nil || err != nil {
 		t.Errorf("a list of no tuples: %+v, %v", none, err)
@@ -360,7 +360,7 @@ func TestAnEngineIsNoAccelerator(t *testing.T) {
 	must.Is(t, must.Err(e.Validate(t.Context(), 0, plugins.Output{Parent: s.parents(4)})), errors.ErrUnsupported)
 	must.Is(t, must.Err(e.Lend(t.Context(), nil)), errors.ErrUnsupported)
 	must.Is(t, e.Load(t.Context(), plugins.Input{}, 4), errors.ErrUnsupported)
-	must.Is(t, e.Generate(t.Context(), graph.Kronecker{}, nil, 0), errors.ErrUnsupported)
+	must.Is(t, e.Generate(t.Context(), plugins.Input{}), errors.ErrUnsupported)
 }
 
 // An accelerator that stays open cannot write to tuples that engines read, whether it has made all or has stopped.
