@@ -4,6 +4,7 @@ package mpi
 
 import (
 	"cmp"
+	"encoding/binary"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -26,7 +27,8 @@ type Comm struct {
 	exchanges  int
 	requests   []uintptr // room for those that were started
 	started    int
-	later      []piece // of messages that are received, in order
+	later      []piece   // of messages that are received, in order
+	ahead      [2][]byte // the length and the short message of a shift: received, sent
 	pins       runtime.Pinner
 	flag, n    int32    // written by MPI
 	status     [8]int32 // and an MPI_Status
@@ -42,11 +44,17 @@ type piece struct {
 // Tags. Those of two exchanges differ, because a process may be one ahead of another.
 const (
 	tagExchange = 0 // and 1
-	tagShift    = 2
+	tagAhead    = 2 // of the length of a shift, and of the message if it is short
+	tagShift    = 3 // of a longer one
 )
 
 // pieceBytes is the length of all pieces of a message but the last one, which is shorter. MPI's counts have 32 bits.
 var pieceBytes = 1 << 30
+
+// aheadBytes is the length of the longest short messages. It is less than that of a piece.
+var aheadBytes = 4 << 10
+
+const lengthBytes = 8
 
 func (l *Library) comm(handle uintptr) (*Comm, error) {
 	c, rank, size := &Comm{lib: l, handle: handle}, new(int32), new(int32)
@@ -92,13 +100,13 @@ func (c *Comm) send(f function, message []byte, to, tag int) {
 	}
 }
 
-// arrived starts to receive a piece of a message, if there is one from the source, and returns its length.
-// The first piece goes to the memory of its sender, if that has room.
-func (c *Comm) arrived(source uintptr, tag int, memory [][]byte) (n int, ok bool) {
+// arrived starts to receive a piece of a message, if there is one, and reports whether there was. The first piece goes
+// to the memory of its sender, if that has room.
+func (c *Comm) arrived(tag int, memory [][]byte) bool {
 	status := uintptr(unsafe.Pointer(&c.status))
-	c.fail(c.lib.call(iprobe, source, uintptr(tag), c.handle, uintptr(unsafe.Pointer(&c.flag)), status))
+	c.fail(c.lib.call(iprobe, c.lib.anySource, uintptr(tag), c.handle, uintptr(unsafe.Pointer(&c.flag)), status))
 	if c.flag == 0 || c.err != nil {
-		return 0, false
+		return false
 	}
 	c.fail(c.lib.call(getCount, status, c.lib.bytes, uintptr(unsafe.Pointer(&c.n))))
 	from, n, room := int(c.status[c.lib.sourceWord]), int(c.n), []byte(nil)
@@ -109,8 +117,13 @@ func (c *Comm) arrived(source uintptr, tag int, memory [][]byte) (n int, ok bool
 		room = make([]byte, n)
 		c.later = append(c.later, piece{from, room})
 	}
-	c.fail(c.lib.call(irecv, c.pin(room), uintptr(n), c.lib.bytes, uintptr(from), uintptr(tag), c.handle, c.request()))
-	return n, true
+	c.receive(room, from, tag)
+	return true
+}
+
+func (c *Comm) receive(room []byte, from, tag int) {
+	c.fail(c.lib.call(irecv, c.pin(room), uintptr(len(room)), c.lib.bytes, uintptr(from), uintptr(tag), c.handle,
+		c.request()))
 }
 
 // pin keeps memory in its place until all transfers are complete.
@@ -135,9 +148,9 @@ func (c *Comm) first() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 
 func (c *Comm) fail(err error) { c.err = cmp.Or(c.err, err) }
 
-// test reports whether all transfers are complete, or one has failed.
-func (c *Comm) test() bool {
-	c.fail(c.lib.call(testall, uintptr(c.started), c.first(), uintptr(unsafe.Pointer(&c.flag)), c.lib.ignore))
+// test reports whether the first n transfers are complete, or one has failed.
+func (c *Comm) test(n int) bool {
+	c.fail(c.lib.call(testall, uintptr(n), c.first(), uintptr(unsafe.Pointer(&c.flag)), c.lib.ignore))
 	return c.flag != 0 || c.err != nil
 }
 
@@ -158,7 +171,7 @@ func (c *Comm) until(done func() bool) {
 
 // wait waits until all transfers are complete, and puts received messages together.
 func (c *Comm) wait(memory [][]byte) error {
-	c.until(c.test)
+	c.until(func() bool { return c.test(c.started) })
 	if c.err == nil {
 		c.started = 0
 		c.pins.Unpin()
@@ -190,10 +203,9 @@ func (c *Comm) Alltoallv(send, receive [][]byte, sums, minima []int64) error {
 	}
 	for reducing := false; ; reducing = true {
 		c.until(func() bool {
-			for ok := len(receive) > 0; ok; {
-				_, ok = c.arrived(c.lib.anySource, tag, receive)
+			for len(receive) > 0 && c.arrived(tag, receive) {
 			}
-			return c.test()
+			return c.test(c.started)
 		})
 		if reducing || c.err != nil {
 			break
@@ -208,24 +220,36 @@ func (c *Comm) Alltoallv(send, receive [][]byte, sums, minima []int64) error {
 }
 
 // Sendrecv sends a message to a process, stores that of another one in receive[from], in its memory if that has room,
-// and waits for both. A process -1 is none.
+// and waits for both. A process -1 is none. The receive of the length and of a short message is posted before anything
+// is sent.
 func (c *Comm) Sendrecv(message []byte, to int, receive [][]byte, from int) error {
+	if from >= 0 {
+		c.ahead[0] = slices.Grow(c.ahead[0][:0], lengthBytes+aheadBytes)[:lengthBytes+aheadBytes]
+		c.receive(c.ahead[0], from, tagAhead)
+	}
 	if to >= 0 {
-		c.send(isend, message, to, tagShift)
-	}
-	more := from >= 0
-	if more {
-		receive[from] = receive[from][:0]
-	}
-	c.until(func() bool {
-		for ok := more; ok && more; {
-			var n int
-			n, ok = c.arrived(uintptr(from), tagShift, receive)
-			more = !ok || n == pieceBytes
+		c.ahead[1] = binary.NativeEndian.AppendUint64(c.ahead[1][:0], uint64(len(message)))
+		if len(message) <= aheadBytes {
+			c.ahead[1], message = append(c.ahead[1], message...), nil
 		}
-		return !more && c.test()
-	})
-	return c.wait(receive)
+		if c.send(isend, c.ahead[1], to, tagAhead); len(message) > 0 {
+			c.send(isend, message, to, tagShift)
+		}
+	}
+	if from >= 0 {
+		c.until(func() bool { return c.test(1) })
+		n := int(binary.NativeEndian.Uint64(c.ahead[0]))
+		if receive[from] = slices.Grow(receive[from][:0], n)[:n]; n <= aheadBytes {
+			copy(receive[from], c.ahead[0][lengthBytes:])
+		} else {
+			for left, more := receive[from], true; more; {
+				n := min(len(left), pieceBytes)
+				c.receive(left[:n], from, tagShift)
+				left, more = left[n:], n == pieceBytes
+			}
+		}
+	}
+	return c.wait(nil)
 }
 
 // Allreduce replaces sums and minima by those of all processes. Without any it waits for all. All processes of the
