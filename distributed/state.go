@@ -102,7 +102,10 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 		s.inRow = s.inColumn
 	} else {
 		s.steps, s.self = &search2D{s}, p.j
-		s.inColumn, s.inRow = newPeers(world.Split(p.j, p.i)), newPeers(world.Split(p.i, p.j))
+		s.inColumn, s.inRow = newPeers(world), newPeers(world.Split(p.i, p.j))
+		if p.grid.C > 1 {
+			s.inColumn = newPeers(world.Split(p.j, p.i))
+		}
 		s.unsent, s.sentVisits = allocate(words+len(s.hubs)/p.grid.C), allocate(words+len(s.hubs)/p.grid.C)
 	}
 	rows := s.inRow.Size() * words

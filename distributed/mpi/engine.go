@@ -130,6 +130,7 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 		p.mpi.Do(func() {
 			var r *distributed.Record
 			rank.Wake()
+			comm.Allreduce(ranks, nil) // the clocks start when all are awake
 			if r, err = run(ctx, root, out); err == nil {
 				t = distributed.Traversal([]*distributed.Record{r})
 			}

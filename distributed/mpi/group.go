@@ -24,8 +24,8 @@ type group struct {
 	rank, size int
 	out, in    [][]byte   // [size] messages of MPI
 	packed     []uint32   // a message of Allgather
-	same       [][]uint32 // [size] messages of Allgather and Shift through shared memory
-	received   [][]uint32 // [size] of Shift
+	shifted    [][]uint32 // [size] messages of Shift
+	received   [][]uint32 // [size] and those received
 	shared     shared
 	yielded    *time.Time // when the process last yielded
 	idle       team.Idler // of WhileIdle, until it has no more to do
@@ -46,7 +46,7 @@ func (g *group) yield() {
 func newGroup(c *mpi.Comm, system string, yielded *time.Time) *group {
 	g := &group{mpi: c, system: system, rank: c.Rank(), size: c.Size(), yielded: yielded}
 	g.out, g.in = make([][]byte, g.size), make([][]byte, g.size)
-	g.same, g.received = make([][]uint32, g.size), make([][]uint32, g.size)
+	g.shifted, g.received = make([][]uint32, g.size), make([][]uint32, g.size)
 	g.share()
 	return g
 }
@@ -82,20 +82,10 @@ func (g *group) doIdle() {
 
 func (g *group) Alltoallv(send, receive [][]uint32, sums, minima []int64) comm.Traffic {
 	t := comm.ToEach(g, send, sums, minima)
-	g.exchange(send, receive, sums, minima)
-	return t
-}
-
-func (g *group) exchange(send, receive [][]uint32, sums, minima []int64) {
-	g.yield()
-	if g.shared.all {
-		g.throughMemory(send, receive, sums, minima)
-	} else {
-		g.throughMPI(send, receive, sums, minima)
+	if g.yield(); g.shared.all {
+		g.throughMemory(send, nil, receive, sums, minima)
+		return t
 	}
-}
-
-func (g *group) throughMPI(send, receive [][]uint32, sums, minima []int64) {
 	in, out := g.in[:len(receive)], g.out[:len(send)]
 	for k, message := range send {
 		out[k] = bytesOf(message)
@@ -104,20 +94,17 @@ func (g *group) throughMPI(send, receive [][]uint32, sums, minima []int64) {
 	for k, message := range in {
 		receive[k] = wordsOf(message)
 	}
+	return t
 }
 
 // Allgather through MPI is that of Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport
 // Message-Passing Systems", IEEE TPDS 1997: in the step of distance d a rank sends the messages of itself and of the
 // d-1 ranks before it to the rank that comes d places later.
 func (g *group) Allgather(message []uint32, receive [][]uint32, sums, minima []int64) comm.Traffic {
-	if g.shared.all {
-		for k := range g.same {
-			g.same[k] = message
-		}
-		g.exchange(g.same, receive, sums, minima)
+	if g.yield(); g.shared.all {
+		g.throughMemory(nil, message, receive, sums, minima)
 		return comm.ToAll(g, receive, sums, minima)
 	}
-	g.yield()
 	if len(sums)+len(minima) > 0 {
 		g.must(g.mpi.Allreduce(sums, minima))
 	}
@@ -143,25 +130,22 @@ func (g *group) Allgather(message []uint32, receive [][]uint32, sums, minima []i
 }
 
 func (g *group) Shift(message []uint32, by int) ([]uint32, comm.Traffic) {
-	to, from := g.rank+by, g.rank-by
+	to, from := g.rank+by, max(g.rank-by, -1)
 	if to >= g.size {
 		to = -1
 	}
-	var received []uint32
-	switch {
-	case g.shared.all:
-		clear(g.same)
+	if g.yield(); g.shared.all {
+		clear(g.shifted)
 		if to >= 0 {
-			g.same[to] = message
+			g.shifted[to] = message
 		}
-		if g.exchange(g.same, g.received, nil, nil); from >= 0 {
-			received = g.received[from]
-		}
-	default:
-		g.yield()
-		if g.must(g.mpi.Sendrecv(bytesOf(message), to, g.in, max(from, -1))); from >= 0 {
-			received = wordsOf(g.in[from])
-		}
+		g.throughMemory(g.shifted, nil, g.received, nil, nil)
+	} else if g.must(g.mpi.Sendrecv(bytesOf(message), to, g.in, from)); from >= 0 {
+		g.received[from] = wordsOf(g.in[from])
+	}
+	var received []uint32
+	if from >= 0 {
+		received = g.received[from]
 	}
 	return received, comm.ToNext(g, message, by)
 }

@@ -14,110 +14,125 @@ import (
 // shared is the memory that the ranks of a group share if they are on one host. Each reads messages in the memory of
 // their sender, which has copied them once. Messages that have no room are left to MPI.
 //
-// The memory begins with a rank's number of calls. Behind it are two halves, for calls with even and with odd numbers,
-// because others may be reading one when a rank is a call ahead: a block for every rank, then messages. A block has the
-// length of the message to that rank, its position, the values to combine, and the message if it fits.
+// The memory of a rank has two halves, for calls with even and with odd numbers, because others may be reading one when
+// a rank is a call ahead. A half begins with what is for all ranks: the number of the call, the values to combine, and
+// the block of a message. Behind it are a block for every rank, and the messages that do not fit their blocks.
 type shared struct {
-	all       bool       // the ranks share memory
-	peers     [][]uint32 // [rank] its memory
-	calls     uint32
-	half      int      // first word of the current half
-	from, end int      // words of the half that are not used
-	placed    []uint32 // the last message
+	all    bool       // the ranks share memory
+	peers  [][]uint32 // [rank] its memory
+	calls  uint32
+	half   int      // first word of the current half
+	from   int      // first word of the own memory that is not used
+	placed []uint32 // the last message
 }
 
+// A half, in words.
 const (
-	headerWords  = 32      // a cache line, and the one that a processor fetches with it
-	messageWords = 1 << 20 // pages that are never touched take no memory
+	callWord   = 0 // number of the call, written last
+	leftWord   = 1 // 1: the rank leaves a message to MPI
+	valueWords = 2 // first of the values, which have two words each
+	allWords   = valueWords + 2*comm.MaxReduce
 
-	blockWords  = 48
-	blockHeader = 3 + 2*comm.MaxReduce // length, position, whether the rank leaves a message to MPI, values
+	headerWords  = 64      // some cache lines, which one processor writes
+	blockWords   = 48      // length of the message, position, and the message if it fits
+	messageWords = 1 << 20 // pages that are never touched take no memory
 
 	leftToMPI = 1 // the position of a message
 )
 
-func (g *group) halfWords() int { return g.size*blockWords + messageWords }
+func (g *group) halfWords() int { return headerWords + g.size*blockWords + messageWords }
 
-// block returns the block of a rank to another one in the current call.
+// block returns the block of a rank for another one in the current call, or for all if to is -1.
 func (g *group) block(from, to int) []uint32 {
-	return g.shared.peers[from][g.shared.half+to*blockWords:][:blockWords]
+	half := g.shared.peers[from][g.shared.half:]
+	if to < 0 {
+		return half[allWords:headerWords]
+	}
+	return half[headerWords+to*blockWords:][:blockWords]
 }
 
-func (g *group) throughMemory(send, receive [][]uint32, sums, minima []int64) {
+// throughMemory sends messages to each rank or, if send is nil, one to all, and stores that of rank k in receive[k].
+func (g *group) throughMemory(send [][]uint32, all []uint32, receive [][]uint32, sums, minima []int64) {
 	s := &g.shared
 	s.calls, s.placed = s.calls+1, nil
-	s.half = headerWords + int(s.calls&1)*g.halfWords()
-	s.from, s.end = s.half+g.size*blockWords, s.half+g.halfWords()
+	s.half = int(s.calls&1) * g.halfWords()
+	s.from = s.half + headerWords + g.size*blockWords
+	half := func(k int) []uint32 { return s.peers[k][s.half:] }
+	half(g.rank)[leftWord] = 0
 	clear(g.out)
-	left := uint32(0)
+	to := g.rank
 	for k, message := range send {
-		if k == g.rank {
-			continue
-		}
-		block := g.block(g.rank, k)
-		if block[0], block[1] = uint32(len(message)), 0; len(message) <= blockWords-blockHeader {
-			copy(block[blockHeader:], message)
-		} else if block[1] = g.place(message); block[1] == leftToMPI {
-			g.out[k], left = bytesOf(message), 1
+		if k != g.rank {
+			g.write(k, message)
+		} else {
+			all = message
 		}
 	}
-	var room, other [comm.MaxReduce]int64
-	values := append(append(room[:0], sums...), minima...)
-	for k := range g.size {
-		block := g.block(g.rank, k)
-		block[2] = left
-		for i, v := range values {
-			block[3+2*i], block[4+2*i] = uint32(v), uint32(uint64(v)>>32)
-		}
+	if send == nil {
+		to = -1
+		g.write(to, all)
 	}
+	values := longs(half(g.rank)[valueWords:])
+	copy(values[copy(values, sums):], minima)
 	g.meet()
+	var combined [comm.MaxReduce]int64
+	left := uint32(0)
 	for k := range g.size {
-		block := g.block(k, g.rank)
-		for i := range values {
-			other[i] = int64(uint64(block[3+2*i]) | uint64(block[4+2*i])<<32)
-		}
-		comm.Combine(values, other[:len(values)], len(sums), k)
-		left |= block[2]
+		comm.Combine(combined[:], longs(half(k)[valueWords:])[:len(sums)+len(minima)], len(sums), k)
+		left |= half(k)[leftWord]
 	}
-	copy(minima, values[copy(sums, values):])
+	copy(minima, combined[copy(sums, combined[:]):])
 	if left != 0 {
 		g.must(g.mpi.Alltoallv(g.out, g.in, nil, nil))
 	}
 	for k := range receive {
-		block := g.block(k, g.rank)
-		switch n := block[0]; {
+		block := g.block(k, to)
+		switch n, position := block[0], block[1]; {
 		case k == g.rank:
-			receive[k] = send[k]
-		case n <= blockWords-blockHeader:
-			receive[k] = block[blockHeader:][:n]
-		case block[1] == leftToMPI:
+			receive[k] = all
+		case position == leftToMPI:
 			receive[k] = wordsOf(g.in[k])
+		case position > 0:
+			receive[k] = s.peers[k][position:][:n]
 		default:
-			receive[k] = s.peers[k][block[1]:][:n]
+			receive[k] = block[2:][:n]
 		}
 	}
 }
 
-// place copies a message and returns its position, or leftToMPI for one that does not fit.
-func (g *group) place(message []uint32) (position uint32) {
-	s, n := &g.shared, len(message)
-	if unsafe.SliceData(s.placed) == unsafe.SliceData(message) && len(s.placed) == n {
-		return uint32(s.from - n) // the same to another rank
-	}
-	if s.from+n > s.end {
-		return leftToMPI
-	}
-	copy(s.peers[g.rank][s.from:], message)
-	s.placed, s.from = message, s.from+n
-	return uint32(s.from - n)
+// longs returns the values of a half.
+func longs(words []uint32) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(words))), comm.MaxReduce)
 }
 
-// meet waits until all ranks have written their blocks.
+// write writes the block of a message, which it copies or leaves to MPI.
+func (g *group) write(to int, message []uint32) {
+	block, n, s := g.block(g.rank, to), len(message), &g.shared
+	block[0], block[1] = uint32(n), 0
+	switch {
+	case n <= len(block)-2:
+		copy(block[2:], message)
+	case unsafe.SliceData(s.placed) == unsafe.SliceData(message) && len(s.placed) == n:
+		block[1] = uint32(s.from - n) // the same to another rank
+	case s.from+n <= s.half+g.halfWords():
+		block[1] = uint32(s.from)
+		s.placed, s.from = message, s.from+copy(s.peers[g.rank][s.from:], message)
+	default:
+		block[1], s.peers[g.rank][s.half+leftWord] = leftToMPI, 1
+		for k := range g.out {
+			if k == to || to < 0 {
+				g.out[k] = bytesOf(message)
+			}
+		}
+	}
+}
+
+// meet waits until all ranks have written their halves.
 func (g *group) meet() {
 	s := &g.shared
-	atomic.StoreUint32(&s.peers[g.rank][0], s.calls)
+	atomic.StoreUint32(&s.peers[g.rank][s.half+callWord], s.calls)
 	for _, memory := range s.peers {
-		for look := 0; int32(atomic.LoadUint32(&memory[0])-s.calls) < 0; look++ {
+		for look := 0; atomic.LoadUint32(&memory[s.half+callWord]) != s.calls; look++ {
 			switch {
 			case g.idle != nil:
 				g.doIdle()
@@ -133,7 +148,7 @@ const spins = 1 << 10 // looks for another rank before a rank yields its process
 
 // share lets the ranks of the group share memory if they are on one host. All ranks call it.
 func (g *group) share() {
-	words, peers, missing := headerWords+2*g.halfWords(), make([][]uint32, g.size), false
+	words, peers, missing := 2*g.halfWords(), make([][]uint32, g.size), false
 	own, at, file := shareMemory[uint32](g.system, words)
 	defer file.Close() // when all have opened it
 	for k, message := range comm.Allgather(g, pack(at)) {
