@@ -149,17 +149,9 @@ func (a *turns) engines() *turns {
 func (a *turns) add(name string, search func(root graph.Vertex) (plugins.Traversal, error)) {
 	a.counts = nil
 	for _, root := range a.roots {
-		var tree validate.Tree
-		var err error
-		if a.weights == nil {
-			a.host.Overwrite(a.out.Parent)
-			must.Get(search(root))
-			tree, err = a.host.Validate(a.Context(), root, a.out.Parent)
-		} else {
-			a.host.OverwritePaths(a.out.Parent, a.out.Distance)
-			must.Get(search(root))
-			tree, err = a.host.ShortestPaths(a.Context(), root, a.out.Parent, a.out.Distance)
-		}
+		a.host.Overwrite(a.out.Parent, a.out.Distance)
+		must.Get(search(root))
+		tree, err := a.host.Validate(a.Context(), root, a.out.Parent, a.out.Distance)
 		if err != nil {
 			a.Fatalf("%s, root %d: %v", name, root, err)
 		}

@@ -140,13 +140,13 @@ func checkPaths(t *testing.T, tuples []graph.Edge, weights []float32, vertices i
 	}
 	parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
 	for _, root := range roots {
-		host.OverwritePaths(parent, distance)
+		host.Overwrite(parent, distance)
 		must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
 		_, want := must.Get2(oracle.ShortestPaths(root))
 		if diff := cmp.Diff(bitsOfAll(want), bitsOfAll(distance)); diff != "" {
 			t.Fatalf("threads=%s, root %d: distances (-want +got):\n%.600s", threads, root, diff)
 		}
-		if _, err := host.ShortestPaths(t.Context(), root, parent, distance); err != nil {
+		if _, err := host.Validate(t.Context(), root, parent, distance); err != nil {
 			t.Fatalf("threads=%s, root %d: %v", threads, root, err)
 		}
 	}

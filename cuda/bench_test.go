@@ -106,7 +106,7 @@ func validateRoots(b *testing.B, built plugins.Built, v *validate.Validator, roo
 	for i, root := range roots {
 		must.Get(built.Search(b.Context(), root, plugins.Output{Parent: parent[:built.Vertices]}))
 		if i < *flagValidate {
-			if _, err := v.Validate(b.Context(), root, parent); err != nil {
+			if _, err := v.Validate(b.Context(), root, parent, nil); err != nil {
 				b.Fatalf("root %d: %v", root, err)
 			}
 		}

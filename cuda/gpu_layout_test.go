@@ -167,7 +167,7 @@ func TestGraphIsTheSameWhereverItsPartsAre(t *testing.T) {
 			parent := slices.Repeat([]graph.Vertex{graph.Unreached}, int(source.Vertices()))
 			root, _ := tuples[0].Ends()
 			must.Get(built.Search(t.Context(), root, plugins.Output{Parent: parent[:g.Labels]}))
-			if _, err := v.Validate(t.Context(), root, parent); err != nil {
+			if _, err := v.Validate(t.Context(), root, parent, nil); err != nil {
 				t.Error(err)
 			}
 		})

@@ -106,7 +106,7 @@ func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
 				parent, distance := make([]graph.Vertex, built.Vertices), make([]float32, built.Vertices)
 				for range 6 {
 					root := graph.Vertex(r.Int64N(built.Vertices))
-					v.OverwritePaths(parent, distance)
+					v.Overwrite(parent, distance)
 					must.Get(built.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
 					_, want := must.Get2(oracle.ShortestPaths(root))
 					for u, d := range want {
@@ -114,7 +114,7 @@ func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
 							t.Fatalf("root %d: distance[%d] is %v, want %v", root, u, distance[u], d)
 						}
 					}
-					if _, err := v.ShortestPaths(t.Context(), root, parent, distance); err != nil {
+					if _, err := v.Validate(t.Context(), root, parent, distance); err != nil {
 						t.Fatalf("root %d: %v", root, err)
 					}
 				}
@@ -141,7 +141,7 @@ func TestWeightedListsAreMadeInParts(t *testing.T) {
 			built, _, v := constructPaths(t, tuples, weights, map[string]string{"memory": memory})
 			parent, distance := make([]graph.Vertex, built.Vertices), make([]float32, built.Vertices)
 			must.Get(built.Search(t.Context(), 469580, plugins.Output{Parent: parent, Distance: distance}))
-			if _, err := v.ShortestPaths(t.Context(), 469580, parent, distance); err != nil {
+			if _, err := v.Validate(t.Context(), 469580, parent, distance); err != nil {
 				t.Error(err)
 			}
 		})

@@ -230,7 +230,7 @@ func TestMoreLevelsThanALaunchRuns(t *testing.T) {
 	built, _ := constructGraph(t, plugins.Input{Tuples: tuples})
 	for root, depth := range map[graph.Vertex]int{0: 0, 50_000: 50_001, 65_535: 65_536, 65_536: 0} {
 		got := must.Get(built.Search(t.Context(), root, plugins.Output{Parent: parent}))
-		tree, err := v.Validate(t.Context(), root, parent)
+		tree, err := v.Validate(t.Context(), root, parent, nil)
 		if err != nil {
 			t.Error(err)
 		}

@@ -53,18 +53,15 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	validator := must.Get(validate.New(tuples, 1<<*flagScale, 0))
 	in := plugins.Input{Tuples: tuples, ShortestPaths: *flagKernel == "sssp"}
+	out := plugins.Output{Parent: make([]graph.Vertex, 1<<*flagScale)}
 	if in.ShortestPaths {
+		out.Distance = make([]float32, 1<<*flagScale)
 		in.Weights = make([]float32, len(tuples))
 		recipe := graph.Kronecker{Scale: *flagScale, EdgeFactor: 16, Seed1: 2, Seed2: 3}
 		must.Do(errors.Join(graph.Weights(b.Context(), recipe, 0, 0, in.Weights, 0, 0), validator.SetWeights(in.Weights)))
 	}
-	parent, distance := make([]graph.Vertex, 1<<*flagScale), make([]float32, 1<<*flagScale)
 	entries, levels := int64(0), 0
 	search := func(e plugins.Engine, root graph.Vertex) time.Duration {
-		out := plugins.Output{Parent: parent}
-		if in.ShortestPaths {
-			out.Distance = distance
-		}
 		found := must.Get(e.Search(b.Context(), root, out))
 		for _, l := range found.Levels {
 			entries, levels = entries+number(l.Edges), levels+1
@@ -72,10 +69,7 @@ func BenchmarkSearch(b *testing.B) {
 		return found.Elapsed
 	}
 	check := func(root graph.Vertex) (validate.Tree, error) {
-		if in.ShortestPaths {
-			return validator.ShortestPaths(b.Context(), root, parent, distance)
-		}
-		return validator.Validate(b.Context(), root, parent)
+		return validator.Validate(b.Context(), root, out.Parent, out.Distance)
 	}
 	counts := make([]int64, len(roots)) // tuples of each component
 	names := strings.Split(*flagSet, ",")

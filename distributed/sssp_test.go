@@ -67,7 +67,7 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 			e := openPaths(t, tuples, weights, set)
 			parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
 			for _, root := range []graph.Vertex{0, graph.Vertex(r.Int64N(vertices)), graph.Vertex(vertices - 1)} {
-				host.OverwritePaths(parent, distance)
+				host.Overwrite(parent, distance)
 				found := must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
 				for _, l := range found.Levels {
 					pulled = pulled || l.Direction == graph.BottomUp
@@ -76,7 +76,7 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 				if diff := cmp.Diff(bitsOf(want), bitsOf(distance)); diff != "" {
 					t.Fatalf("input %d, %v, root %d: distances (-want +got):\n%.400s", input, set, root, diff)
 				}
-				if _, err := host.ShortestPaths(t.Context(), root, parent, distance); err != nil {
+				if _, err := host.Validate(t.Context(), root, parent, distance); err != nil {
 					t.Fatalf("input %d, %v: %v", input, set, err)
 				}
 			}

@@ -192,7 +192,7 @@ func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validat
 		return err
 	})
 	if !done {
-		v.Tree, err = s.onCPU(ctx, root)
+		v.Tree, err = s.validator.Validate(ctx, root, s.out.Parent, s.out.Distance)
 		return v, err
 	}
 	v.By = s.device.name
@@ -201,15 +201,8 @@ func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validat
 	}
 	v.Confirmed = true
 	device := verdictText(v.Tree, violation)
-	v.Tree, err = s.onCPU(ctx, root)
+	v.Tree, err = s.validator.Validate(ctx, root, s.out.Parent, s.out.Distance)
 	return v, cmp.Or(s.compare(device, v.Tree, err), err)
-}
-
-func (s *localSession) onCPU(ctx context.Context, root graph.Vertex) (validate.Tree, error) {
-	if s.kernel == record.SSSP {
-		return s.validator.ShortestPaths(ctx, root, s.out.Parent, s.out.Distance)
-	}
-	return s.validator.Validate(ctx, root, s.out.Parent)
 }
 
 // errDisagree ends the run of an engine. No search that the device has validated counts.

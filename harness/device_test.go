@@ -88,10 +88,7 @@ func (s *slow) Validate(ctx context.Context, root graph.Vertex, out plugins.Outp
 		return validate.Tree{}, err
 	}
 	s.validated++
-	tree, err := s.validator.Validate(ctx, root, out.Parent)
-	if out.Distance != nil {
-		tree, err = s.validator.ShortestPaths(ctx, root, out.Parent, out.Distance)
-	}
+	tree, err := s.validator.Validate(ctx, root, out.Parent, out.Distance)
 	if s.lie != nil {
 		err = s.lie(&tree, err)
 	}

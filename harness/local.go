@@ -45,13 +45,10 @@ type local struct {
 
 // validator is a *validate.Validator or a *validate.Part.
 type validator interface {
-	Overwrite(parent []graph.Vertex)
-	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
+	Overwrite(parent []graph.Vertex, distance []float32)
+	Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (validate.Tree, error)
 	Count(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (validate.Tree, error)
 	SetWeights(weights []float32) error
-	OverwritePaths(parent []graph.Vertex, distance []float32)
-	ShortestPaths(ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (
-		validate.Tree, error)
 	Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error)
 	CountJoined(ctx context.Context) (int64, error)
 	Isolated(ctx context.Context) (graph.Vertex, error)

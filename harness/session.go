@@ -142,11 +142,7 @@ func (s *localSession) build(ctx context.Context, in plugins.Input, c *Construct
 // Ready implements Session.
 func (s *localSession) Ready(context.Context) error {
 	s.Thaw()
-	if s.kernel == record.SSSP {
-		s.validator.OverwritePaths(s.out.Parent, s.out.Distance)
-	} else {
-		s.validator.Overwrite(s.out.Parent)
-	}
+	s.validator.Overwrite(s.out.Parent, s.out.Distance)
 	s.before = s.moment()
 	return nil
 }

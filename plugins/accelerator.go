@@ -38,9 +38,9 @@ type Accelerator interface {
 	// of kernel 3. It must not read them later. The tuples of in.Recipe are not stored: each Validate regenerates them.
 	Load(ctx context.Context, in Input, vertices int64) error
 
-	// Validate is Validate of a validate.Validator, or with distances its ShortestPaths. After a Load, all calls have the
-	// same arrays. Errors: a validate.Violation, perhaps without a text, for a result that breaks a rule;
-	// ErrNotConstructed before Load, and for distances before one with weights.
+	// Validate is Validate of a validate.Validator. After a Load, all calls have the same arrays. Errors: a
+	// validate.Violation, perhaps without a text, for a result that breaks a rule; ErrNotConstructed before Load, and for
+	// distances before one with weights.
 	Validate(ctx context.Context, root graph.Vertex, out Output) (validate.Tree, error)
 
 	// Close releases everything.

@@ -168,7 +168,7 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 			mutate(rng, csr, parent, level, root)
 		}
 		tree, violation := verdict(a.Validate(t.Context(), root, plugins.Output{Parent: parent}))
-		want, wanted := verdict(validator.Validate(t.Context(), root, parent))
+		want, wanted := verdict(validator.Validate(t.Context(), root, parent, nil))
 		if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
 			t.Fatalf("mutation %d from root %d: %+v, %+v, want %+v, %+v", i, root, tree, violation, want, wanted)
 		}

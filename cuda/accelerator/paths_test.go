@@ -72,7 +72,7 @@ func testPaths(t *testing.T, a *Accelerator, tuples []graph.Edge, weights []floa
 			}
 		}
 		tree, violation := verdict(a.Validate(t.Context(), good.root, plugins.Output{Parent: parent, Distance: distance}))
-		want, wanted := verdict(validator.ShortestPaths(t.Context(), good.root, parent, distance))
+		want, wanted := verdict(validator.Validate(t.Context(), good.root, parent, distance))
 		if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
 			t.Fatalf("mutation %d from root %d: %+v, %+v, want %+v, %+v", i, good.root, tree, violation, want, wanted)
 		}
@@ -83,7 +83,7 @@ func testPaths(t *testing.T, a *Accelerator, tuples []graph.Edge, weights []floa
 		t.Errorf("the mutations break only the rules %v", rules)
 	}
 	tree, violation := verdict(a.Validate(t.Context(), good.root, plugins.Output{Parent: good.parent}))
-	want, wanted := verdict(validator.Validate(t.Context(), good.root, good.parent))
+	want, wanted := verdict(validator.Validate(t.Context(), good.root, good.parent, nil))
 	if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
 		t.Errorf("in kernel 2: %+v, %+v, want %+v, %+v", tree, violation, want, wanted)
 	}

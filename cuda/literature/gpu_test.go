@@ -260,7 +260,7 @@ func TestFullQueuesAreNoError(t *testing.T) {
 		for _, share := range []uint64{1, 50, 1 << 40} {
 			search := buildSearch(t, tuples, set, share)
 			got := must.Get(search(t.Context(), root, plugins.Output{Parent: parent}))
-			tree, err := v.Validate(t.Context(), root, parent)
+			tree, err := v.Validate(t.Context(), root, parent, nil)
 			if err != nil || len(got.Levels) != tree.Depth+1 {
 				t.Errorf("%v, 1/%d of the room: %d levels for depth %d: %v", set, share, len(got.Levels), tree.Depth, err)
 			}

@@ -63,7 +63,7 @@ func TestWrongParentsOfAccelerators(t *testing.T) {
 				continue
 			}
 			applied[c.name] = true
-			_, err := v.Validate(t.Context(), s.root, m.parent)
+			_, err := v.Validate(t.Context(), s.root, m.parent, nil)
 			r := wrongResult{Name: c.name, Rule: c.rule, Vertices: wantRule(t, err, c.rule, "").Vertices}
 			for v, p := range m.parent {
 				if p != parent[v] {

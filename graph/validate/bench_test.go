@@ -39,7 +39,7 @@ func BenchmarkValidate(b *testing.B) {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
 			v := must.Get(validate.New(tuples, k.Vertices(), threads))
 			for i := 0; b.Loop(); i = (i + 1) % len(roots) {
-				must.Get(v.Validate(b.Context(), roots[i], parents[i]))
+				must.Get(v.Validate(b.Context(), roots[i], parents[i], nil))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(k.Tuples()), "ns/tuple")
 		})

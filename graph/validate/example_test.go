@@ -19,7 +19,7 @@ func ExampleValidator_Validate() {
 		fmt.Println(err)
 		return
 	}
-	_, err = validator.Validate(context.Background(), 0, []graph.Vertex{0, 0, 1, 1})
+	_, err = validator.Validate(context.Background(), 0, []graph.Vertex{0, 0, 1, 1}, nil)
 	var violation *validate.Violation
 	if errors.As(err, &violation) {
 		fmt.Println(violation.Rule)

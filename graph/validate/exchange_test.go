@@ -130,9 +130,9 @@ func newParts(t failer, edges []graph.Edge, vertices int64, size, threads int) (
 	return all, m
 }
 
-// divide returns the parents or distances of the vertices of each part.
+// divide returns the parents or distances of the vertices of each part, which may have none.
 func divide[E any](result []E, size int) [][]E {
-	all := make([][]E, size)
+	all := slices.Repeat([][]E{{}}, size)
 	for v, p := range result {
 		all[v%size] = append(all[v%size], p)
 	}

@@ -298,7 +298,7 @@ func TestEveryMutationIsDetectedWithItsRule(t *testing.T) {
 						t.Fatalf("%s: the mutation breaks %v, not %v", s.name, want.rule, c.rule)
 					}
 					for _, v := range validators[i] {
-						_, err := v.Validate(context.Background(), m.root, m.parent)
+						_, err := v.Validate(context.Background(), m.root, m.parent, nil)
 						if message := want.differs(err); message != "" {
 							t.Fatalf("%s, seed %d: %s", s.name, seed, message)
 						}

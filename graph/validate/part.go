@@ -287,7 +287,8 @@ func (p *Part) Isolated(ctx context.Context) (graph.Vertex, error) {
 	return graph.Vertex(low), err
 }
 
-// Overwrite fills this part's parents with graph.Unwritten before a search. It is not collective.
-func (p *Part) Overwrite(parent []graph.Vertex) {
+// Overwrite is Validator.Overwrite for the arrays of this part. It is not collective.
+func (p *Part) Overwrite(parent []graph.Vertex, distance []float32) {
 	fill(parent, graph.Unwritten, len(p.scanners), p.grain)
+	fill(distance, graph.UnwrittenDistance(), len(p.scanners), p.grain)
 }

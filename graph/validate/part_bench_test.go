@@ -25,7 +25,7 @@ func BenchmarkParts(b *testing.B) {
 	b.Run("validator", func(b *testing.B) {
 		v := must.Get(New(tuples, k.Vertices(), 1))
 		for b.Loop() {
-			must.Get(v.Validate(b.Context(), root, parent))
+			must.Get(v.Validate(b.Context(), root, parent, nil))
 		}
 		b.ReportMetric(float64(Bytes(k.Vertices()))/float64(k.Tuples()), "B/tuple")
 	})
@@ -44,7 +44,7 @@ func BenchmarkParts(b *testing.B) {
 			})
 			for b.Loop() {
 				each(func(rank int) error {
-					_, err := all[rank].Validate(b.Context(), root, divided[rank])
+					_, err := all[rank].Validate(b.Context(), root, divided[rank], nil)
 					return err
 				})
 			}

@@ -37,10 +37,15 @@ const (
 
 var putUint32, getUint32 = binary.LittleEndian.PutUint32, binary.LittleEndian.Uint32
 
-// Validate checks the result of a search from root, where parent has the entries of this part's vertices, as
+// Validate checks the result of a search from root, where the arrays have the entries of this part's vertices, as
 // Validator.Validate does.
-func (p *Part) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
+func (p *Part) Validate(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
 	s := &partSearch{p, root, parent, Tree{Root: root}, true}
+	if distance != nil {
+		d := &partPaths{s, distance}
+		return inSteps(ctx, &s.tree, d.checkTree, d.checkDistances, d.publishDistances, d.scanWeighted, d.explainTreeEdge)
+	}
 	return inSteps(ctx, &s.tree, s.deriveLevels, s.publishWords, s.scanTuples, s.explainPending)
 }
 

@@ -30,20 +30,6 @@ func (p *Part) SetWeights(weights []float32) error {
 	return err
 }
 
-// OverwritePaths is Overwrite for kernel 3.
-func (p *Part) OverwritePaths(parent []graph.Vertex, distance []float32) {
-	p.Overwrite(parent)
-	fill(distance, graph.UnwrittenDistance(), len(p.scanners), p.grain)
-}
-
-// ShortestPaths checks the result of kernel 3, where parent and distance have the entries of this part's vertices, as
-// Validator.ShortestPaths does.
-func (p *Part) ShortestPaths(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
-	s := &partPaths{&partSearch{p, root, parent, Tree{Root: root}, true}, distance}
-	return inSteps(ctx, &s.tree, s.checkTree, s.checkDistances, s.publishDistances, s.scanWeighted, s.explainTreeEdge)
-}
-
 func (s *partPaths) checkTree(ctx context.Context) error {
 	switch {
 	case s.distance == nil:

@@ -19,9 +19,9 @@ import (
 func (all parts) agreeOnPaths(t failer, v *Validator, w weighted) error {
 	t.Helper()
 	ctx, parents, distances := context.Background(), divide(w.parent, len(all)), divide(w.distance, len(all))
-	tree, err := v.ShortestPaths(ctx, w.root, w.parent, w.distance)
+	tree, err := v.Validate(ctx, w.root, w.parent, w.distance)
 	all.compare(t, w.name, tree, err, func(rank int) (Tree, error) {
-		return all[rank].ShortestPaths(ctx, w.root, parents[rank], distances[rank])
+		return all[rank].Validate(ctx, w.root, parents[rank], distances[rank])
 	})
 	return err
 }
@@ -93,7 +93,7 @@ func TestPartRefusesWeights(t *testing.T) {
 	for want, weights := range map[string][]float32{"want as many": {1}, "tuple 1 is -0.5": {0, -0.5}} {
 		must.Fail(t, all[0].SetWeights(weights), want)
 	}
-	_, err := all[0].ShortestPaths(t.Context(), 0, make([]graph.Vertex, 3), make([]float32, 3))
+	_, err := all[0].Validate(t.Context(), 0, make([]graph.Vertex, 3), make([]float32, 3))
 	if err == nil || errors.As(err, new(*Violation)) || !strings.Contains(err.Error(), "no weights") {
 		t.Errorf("without weights: %v", err)
 	}

@@ -46,9 +46,9 @@ func (all parts) agree(t failer, v *Validator, s sample, parent []graph.Vertex) 
 	all.compare(t, s.name+": count", count, err, func(rank int) (Tree, error) {
 		return all[rank].Count(ctx, s.root, divided[rank])
 	})
-	tree, err := v.Validate(ctx, s.root, parent)
+	tree, err := v.Validate(ctx, s.root, parent, nil)
 	all.compare(t, s.name+": validate", tree, err, func(rank int) (Tree, error) {
-		return all[rank].Validate(ctx, s.root, divided[rank])
+		return all[rank].Validate(ctx, s.root, divided[rank], nil)
 	})
 	return err
 }
@@ -147,7 +147,7 @@ func TestPartsFindTheNumberOfVertices(t *testing.T) {
 	all, _ := newParts(t, tuples(3, 4, 70, 4, 5, 6), 0, 4, 1)
 	for rank, p := range all {
 		parent := make([]graph.Vertex, p.Labels())
-		p.Overwrite(parent)
+		p.Overwrite(parent, nil)
 		if p.Vertices() != 71 || p.Labels() != []int{18, 18, 18, 17}[rank] || slices.Max(parent) != graph.Unwritten {
 			t.Errorf("part %d: %d vertices, %d of its own, parents %d", rank, p.Vertices(), p.Labels(), parent)
 		}
@@ -237,7 +237,7 @@ func TestAllPartsReturnIfOneStops(t *testing.T) {
 		}
 	}
 	stopped(func(ctx context.Context, p *Part, rank int) error {
-		return must.Err(p.Validate(ctx, root, divided[rank]))
+		return must.Err(p.Validate(ctx, root, divided[rank], nil))
 	})
 	stopped(func(ctx context.Context, p *Part, rank int) error {
 		return must.Err(p.Count(ctx, root, make([]graph.Vertex, p.Labels())))
@@ -246,7 +246,7 @@ func TestAllPartsReturnIfOneStops(t *testing.T) {
 
 	divided[2] = divided[2][1:]
 	for rank, err := range together(size, func(rank int) error {
-		return must.Err(all[rank].Validate(t.Context(), root, divided[rank]))
+		return must.Err(all[rank].Validate(t.Context(), root, divided[rank], nil))
 	}) {
 		if rank == 2 {
 			must.Fail(t, err, "want one parent")
@@ -255,7 +255,7 @@ func TestAllPartsReturnIfOneStops(t *testing.T) {
 		}
 	}
 	for _, err := range together(size, func(rank int) error {
-		return must.Err(all[rank].Validate(t.Context(), graph.Vertex(vertices), divided[rank][:0]))
+		return must.Err(all[rank].Validate(t.Context(), graph.Vertex(vertices), divided[rank][:0], nil))
 	}) {
 		must.Fail(t, err, "want")
 	}
@@ -268,7 +268,7 @@ func TestAllPartsReturnIfOneStops(t *testing.T) {
 			slice, first := sliceOf(edges, rank, size)
 			p, err := NewPart(t.Context(), seat{cut, rank}, slice, first, vertices, 1)
 			if err == nil {
-				_, err = p.Validate(t.Context(), root, divide(parent, size)[rank])
+				_, err = p.Validate(t.Context(), root, divide(parent, size)[rank], nil)
 			}
 			return err
 		}) {

@@ -136,7 +136,7 @@ func checkVerdict(t interface {
 			if plain {
 				v.parent32 = nil // as in graphs of more than 2^32 vertices
 			}
-			tree, err := v.Validate(context.Background(), s.root, parent)
+			tree, err := v.Validate(context.Background(), s.root, parent, nil)
 			if message := want.differs(err); message != "" || err == nil && tree != want.tree {
 				t.Fatalf("tuples %v, root %d, parents %d, %d threads, plain scan %v: %s; want %+v, got %+v",
 					s.edges, s.root, parent, threads, plain, message, want.tree, tree)

@@ -36,8 +36,8 @@ func (r Rule) ofKernel3() string {
 	}[r-RulePathTree])
 }
 
-// SetWeights gives the validator the weights of its list of tuples, for ShortestPaths. It keeps them. The error names
-// the first one that is not from 0 to graph.MaxWeight.
+// SetWeights gives the validator the weights of its list of tuples, for results of kernel 3. It keeps them. The error
+// names the first one that is not from 0 to graph.MaxWeight.
 func (v *Validator) SetWeights(weights []float32) error {
 	if v.source != nil || v.parent32 == nil || len(weights) != len(v.edges) {
 		return fmt.Errorf("validating shortest paths with %d weights of %d tuples in memory, and %d vertices: want as many "+
@@ -67,20 +67,6 @@ func checkWeights(weights []float32, threads int, grain, first int64) error {
 		return fmt.Errorf("the weight of tuple %d is %v; want a number from 0 to 2^64", first+i, weights[i])
 	}
 	return nil
-}
-
-// OverwritePaths is Overwrite for kernel 3: it also fills distance with graph.UnwrittenDistance.
-func (v *Validator) OverwritePaths(parent []graph.Vertex, distance []float32) {
-	v.Overwrite(parent)
-	fill(distance, graph.UnwrittenDistance(), len(v.scanners), v.vertexGrain)
-}
-
-// ShortestPaths checks the result of kernel 3 against its five rules. Errors are those of Validate. The Tree is that of
-// the parents: its Depth is the largest number of tuples on a path.
-func (v *Validator) ShortestPaths(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
-	p := paths{&search{v, root, parent, Tree{Root: root}}, distance}
-	return inSteps(ctx, &p.tree, p.check, p.checkSizes, p.checkTree, p.checkDistances, p.scan, p.explainTreeEdge)
 }
 
 // paths is a result of kernel 3 that is being validated.

@@ -86,7 +86,7 @@ func (w weighted) check(t interface{ Fatalf(string, ...any) }) {
 		}
 		must.Do(err)
 		v.vertexGrain, v.tupleGrain = 64, 5
-		tree, err := v.ShortestPaths(context.Background(), w.root, w.parent, w.distance)
+		tree, err := v.Validate(context.Background(), w.root, w.parent, w.distance)
 		var broken *Violation
 		switch {
 		case rule == 0:
@@ -171,12 +171,12 @@ func TestSetWeightsRefusesWeights(t *testing.T) {
 		must.Fail(t, v.SetWeights(weights), want)
 	}
 	parent, distance := make([]graph.Vertex, 3), make([]float32, 3)
-	v.OverwritePaths(parent, distance)
+	v.Overwrite(parent, distance)
 	if parent[2] != graph.Unwritten || !math.IsNaN(float64(distance[2])) {
 		t.Errorf("overwritten with %v, %v", parent, distance)
 	}
 	must.Do(v.SetWeights([]float32{1, 1 << 64}))
-	if _, err := v.ShortestPaths(t.Context(), 0, parent, distance[:2]); err == nil || errors.As(err, new(*Violation)) {
+	if _, err := v.Validate(t.Context(), 0, parent, distance[:2]); err == nil || errors.As(err, new(*Violation)) {
 		t.Errorf("with two distances: %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func BenchmarkShortestPaths(b *testing.B) {
 	}
 	for b.Loop() {
 		if err == nil {
-			_, err = v.ShortestPaths(b.Context(), root, parent, distance)
+			_, err = v.Validate(b.Context(), root, parent, distance)
 		}
 	}
 	must.Do(err)

@@ -148,9 +148,10 @@ func (v *Validator) checkLabels(ctx context.Context, part []graph.Edge, base int
 // Bytes returns the memory of a Validator in bytes, without tuples, parents, and up to 800 KB per thread.
 func Bytes(vertices int64) int64 { return (4+2+4)*vertices + 3*8*((vertices+63)/64) }
 
-// Overwrite fills a parent array with graph.Unwritten before a search.
-func (v *Validator) Overwrite(parent []graph.Vertex) {
+// Overwrite fills the arrays of a result with graph.Unwritten and graph.UnwrittenDistance before a search.
+func (v *Validator) Overwrite(parent []graph.Vertex, distance []float32) {
 	fill(parent, graph.Unwritten, len(v.scanners), v.vertexGrain)
+	fill(distance, graph.UnwrittenDistance(), len(v.scanners), v.vertexGrain)
 }
 
 // fill sets all elements of an array.
@@ -171,10 +172,17 @@ type search struct {
 	tree   Tree
 }
 
-// Validate checks parent, the result of a search from root, against the five rules. The error is a *Violation if a rule
-// is broken, ctx.Err() if ctx ended first, and another one if root or the length of parent does not fit the graph.
-func (v *Validator) Validate(ctx context.Context, root graph.Vertex, parent []graph.Vertex) (Tree, error) {
-	s := search{v, root, parent, Tree{Root: root}}
+// Validate checks the result of a search from root against the five rules of kernel 2, or of kernel 3 if distance is
+// not nil. The Tree is that of the parents: its Depth is the largest number of tuples on a path. The error is a
+// *Violation if a rule is broken, ctx.Err() if ctx ended first, and another one if root or the length of an array does
+// not fit the graph.
+func (v *Validator) Validate(
+	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32) (Tree, error) {
+	s := &search{v, root, parent, Tree{Root: root}}
+	if distance != nil {
+		p := paths{s, distance}
+		return inSteps(ctx, &s.tree, s.check, p.checkSizes, p.checkTree, p.checkDistances, p.scan, p.explainTreeEdge)
+	}
 	return inSteps(ctx, &s.tree, s.check, s.deriveLevels, s.scanTuples, s.explainPending)
 }
 

@@ -128,7 +128,7 @@ func TestEveryChoiceOfParentsIsAcceptedWithTheSameTree(t *testing.T) {
 			for _, threads := range []int{1, 2, 5} {
 				v := mustValidator(t, s.edges, s.vertices, threads)
 				for range 4 {
-					got, err := v.Validate(context.Background(), s.root, parent)
+					got, err := v.Validate(context.Background(), s.root, parent, nil)
 					if diff := cmp.Diff(want, got); err != nil || diff != "" {
 						t.Fatalf("%d threads: error %v (-want +got):\n%s", threads, err, diff)
 					}
@@ -187,7 +187,7 @@ func TestLongPathTakesLinearTime(t *testing.T) {
 				parent[at(i+1)] = at(i)
 			}
 			v := mustValidator(t, edges, n, 3)
-			got, err := v.Validate(context.Background(), at(0), parent)
+			got, err := v.Validate(context.Background(), at(0), parent, nil)
 			want := Tree{Root: at(0), Reached: n, Depth: n - 1, Tuples: n - 1}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("error %v (-want +got):\n%s", err, diff)
@@ -196,7 +196,7 @@ func TestLongPathTakesLinearTime(t *testing.T) {
 				t.Errorf("vertex %d is on level %d, got %d", at(n/3), n/3, l)
 			}
 			parent[at(1)] = at(n - 1)
-			_, err = v.Validate(context.Background(), at(0), parent)
+			_, err = v.Validate(context.Background(), at(0), parent, nil)
 			wantRule(t, err, RuleTree, "cycle of 524287 vertices")
 		})
 	}
@@ -236,11 +236,11 @@ func TestMisuseIsNotAViolation(t *testing.T) {
 	}
 	v := mustValidator(t, tuples(0, 1), 3, 1)
 	for name, call := range map[string]func() (Tree, error){
-		"negative root":    func() (Tree, error) { return v.Validate(context.Background(), -1, make([]graph.Vertex, 3)) },
-		"root too large":   func() (Tree, error) { return v.Validate(context.Background(), 3, make([]graph.Vertex, 3)) },
-		"short parents":    func() (Tree, error) { return v.Validate(context.Background(), 0, make([]graph.Vertex, 2)) },
-		"long parents":     func() (Tree, error) { return v.Validate(context.Background(), 0, make([]graph.Vertex, 4)) },
-		"no parents":       func() (Tree, error) { return v.Validate(context.Background(), 0, nil) },
+		"negative root":    func() (Tree, error) { return v.Validate(t.Context(), -1, make([]graph.Vertex, 3), nil) },
+		"root too large":   func() (Tree, error) { return v.Validate(t.Context(), 3, make([]graph.Vertex, 3), nil) },
+		"short parents":    func() (Tree, error) { return v.Validate(t.Context(), 0, make([]graph.Vertex, 2), nil) },
+		"long parents":     func() (Tree, error) { return v.Validate(t.Context(), 0, make([]graph.Vertex, 4), nil) },
+		"no parents":       func() (Tree, error) { return v.Validate(context.Background(), 0, nil, nil) },
 		"counting too few": func() (Tree, error) { return v.Count(context.Background(), 0, make([]graph.Vertex, 2)) },
 	} {
 		_, err := call()
@@ -259,7 +259,7 @@ func TestChangedTuplesAreDetected(t *testing.T) {
 		}
 		edges[1] = graph.MakeEdge(1, 7)
 		const want = "tuple 1 or a later one changed"
-		must.Fail(t, must.Err(v.Validate(context.Background(), 0, parent)), want)
+		must.Fail(t, must.Err(v.Validate(context.Background(), 0, parent, nil)), want)
 		must.Fail(t, must.Err(v.Count(context.Background(), 0, parent)), want)
 	}
 }
@@ -270,9 +270,9 @@ func TestCanceledValidationReturnsContextError(t *testing.T) {
 	v := mustValidator(t, edges, vertices, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	must.Is(t, must.Err(v.Validate(ctx, 458, parent)), context.Canceled)
+	must.Is(t, must.Err(v.Validate(ctx, 458, parent, nil)), context.Canceled)
 	must.Is(t, must.Err(v.Count(ctx, 458, parent)), context.Canceled)
-	if tree, err := v.Validate(context.Background(), 458, parent); err != nil || tree.NEdge() != 16_239 {
+	if tree, err := v.Validate(context.Background(), 458, parent, nil); err != nil || tree.NEdge() != 16_239 {
 		t.Errorf("afterwards: got %+v, error %v", tree, err)
 	}
 }
@@ -304,10 +304,10 @@ func TestSourcesThatDoNotFit(t *testing.T) {
 	v := must.Get(NewFromSource(t.Context(), listSource{edges: one, vertices: 2}, room, 1))
 	v.source = failing{listSource{edges: one, vertices: 2}}
 	parent := []graph.Vertex{0, 0}
-	if _, err := v.Validate(t.Context(), 0, parent); err != errMade {
+	if _, err := v.Validate(t.Context(), 0, parent, nil); err != errMade {
 		t.Errorf("a source that fails later: %v", err)
 	}
-	v.Overwrite(parent)
+	v.Overwrite(parent, nil)
 	if parent[0] != graph.Unwritten || parent[1] != graph.Unwritten {
 		t.Errorf("overwritten parents are %d", parent)
 	}

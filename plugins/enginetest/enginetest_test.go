@@ -151,7 +151,7 @@ func TestOracleAndValidatorJudgeAlike(t *testing.T) {
 			v := rapid.Int64Range(0, n-1).Draw(t, "changed")
 			parent[v] = graph.Vertex(rapid.Int64Range(-2, n).Draw(t, "to"))
 		}
-		_, verdict := truth.host.Validate(t.Context(), root, parent)
+		_, verdict := truth.host.Validate(t.Context(), root, parent, nil)
 		switch err := truth.Check(t.Context(), root, parent); {
 		case err != nil && strings.Contains(err.Error(), "host's validator"):
 			t.Fatalf("%v, root %d, parents %v: only the oracle accepts: %v", in.tuples, root, parent, err)

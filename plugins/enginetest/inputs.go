@@ -183,7 +183,7 @@ func (t *Truth) checkPaths(ctx context.Context, root graph.Vertex, parent []grap
 				math.Float32bits(want[v]), d, math.Float32bits(d))
 		}
 	}
-	_, err = t.host.ShortestPaths(ctx, root, parent, distance)
+	_, err = t.host.Validate(ctx, root, parent, distance)
 	return err
 }
 
@@ -236,7 +236,7 @@ func (t *Truth) Check(ctx context.Context, root graph.Vertex, parent []graph.Ver
 			return fmt.Errorf("parent[%d]: want a neighbor at level %d, got %d, which is not adjacent", v, level[v]-1, p)
 		}
 	}
-	tree, err := t.host.Validate(ctx, root, parent)
+	tree, err := t.host.Validate(ctx, root, parent, nil)
 	if err != nil {
 		return fmt.Errorf("the parents agree with the oracle, but the host's validator refuses them: %w", err)
 	}

@@ -270,13 +270,10 @@ func (*byCPU) Lend(_ context.Context, tuples []graph.Edge) (*plugins.DeviceTuple
 }
 
 func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {
-	switch {
-	case a.validator == nil:
+	if a.validator == nil {
 		return validate.Tree{}, plugins.ErrNotConstructed
-	case out.Distance != nil:
-		return a.validator.ShortestPaths(ctx, root, out.Parent, out.Distance)
 	}
-	return a.validator.Validate(ctx, root, out.Parent)
+	return a.validator.Validate(ctx, root, out.Parent, out.Distance)
 }
 
 func (*byCPU) Close() error { return nil }
@@ -322,10 +319,7 @@ func TestAcceleratorBehindAProcess(t *testing.T) {
 			copy(distances, lengths)
 			parents[other] = parent
 			got, gotErr := a.Validate(t.Context(), root, plugins.Output{Parent: parents, Distance: c.distance})
-			want, wantErr := validator.Validate(t.Context(), root, parents)
-			if c.distance != nil {
-				want, wantErr = validator.ShortestPaths(t.Context(), root, parents, distances)
-			}
+			want, wantErr := validator.Validate(t.Context(), root, parents, c.distance)
 			var violation, wanted *validate.Violation
 			if errors.As(gotErr, &violation) != errors.As(wantErr, &wanted) || got != want || violation != nil &&
 				(violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices)) {
