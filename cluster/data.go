@@ -264,11 +264,7 @@ func (s *session) Validate(ctx context.Context, root graph.Vertex, how harness.V
 	if err != nil {
 		return v, err
 	}
-	v = all[0]
-	for _, part := range all[1:] {
-		v.After = max(v.After, part.After)
-	}
-	return v, nil
+	return all[0], nil
 }
 
 func (s *session) StartValidating(context.Context) {}

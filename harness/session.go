@@ -25,12 +25,11 @@ type localSession struct {
 	spec     record.EngineSpec
 	engine   plugins.Engine
 	kernel   record.Kernel
-	spread   Spread         // the engine, if it is several processes
-	out      plugins.Output // of the last search; lent to this engine only
-	release  []func() error // of its arrays
-	device   *hostDevice    // validates; open between StartValidating and StopValidating
-	before   *machine.Moment
-	returned *machine.Moment // when the last search had returned
+	spread   Spread          // the engine, if it is several processes
+	out      plugins.Output  // of the last search; lent to this engine only
+	release  []func() error  // of its arrays
+	device   *hostDevice     // validates; open between StartValidating and StopValidating
+	before   *machine.Moment // when the session was ready
 }
 
 // Open implements Data.
@@ -180,8 +179,7 @@ func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Sea
 	found.Traversal, err = s.engine.Search(ctx, root, s.out)
 	found.Wall = time.Since(start) - s.gathering()
 	s.Freeze()
-	s.returned = s.moment()
-	found.Interference = s.returned.Since(s.before)
+	found.Interference = s.moment().Since(s.before)
 	return found, err
 }
 
@@ -225,7 +223,6 @@ func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Vali
 	} else {
 		v, err = s.judge(ctx, root, how)
 	}
-	v.After = s.moment().Ran(s.returned)
 	return v, err
 }
 
