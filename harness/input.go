@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/record"
@@ -96,11 +97,17 @@ func (in *Input) others(ctx context.Context, time float64) (others []record.Root
 	return others, err
 }
 
-// labelOf returns the label of a root in the graph's file, or nil if that is its number.
-func (in *Input) labelOf(root graph.Vertex) *uint64 {
+// label returns the label of a vertex in the graph's file, or its number.
+func (in *Input) label(v graph.Vertex) uint64 {
 	if in.made.Label == nil {
-		return nil
+		return uint64(v)
 	}
-	label := in.made.Label(root)
-	return &label
+	return in.made.Label(v)
+}
+
+// vertexOf returns the vertex with a label, and whether there is one. Labels ascend with the vertices.
+func (in *Input) vertexOf(label uint64) (v graph.Vertex, known bool) {
+	i := sort.Search(int(in.graph.Vertices), func(v int) bool { return in.label(graph.Vertex(v)) >= label })
+	v = graph.Vertex(i)
+	return v, int64(v) < in.graph.Vertices && in.label(v) == label
 }

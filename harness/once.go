@@ -35,9 +35,10 @@ func Once(ctx context.Context, host Host, plan record.Plan, root uint64, progres
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	from, err := in.vertexOf(root)
-	if err != nil {
-		return err
+	from, known := in.vertexOf(root)
+	if !known {
+		return record.Usage("%s has no vertex %d; its labels are from %d to %d", id, root, in.label(0),
+			in.label(graph.Vertex(in.graph.Vertices-1)))
 	}
 	if id.Kernel == record.SSSP {
 		if err := in.MakeWeights(ctx, progress); err != nil {
@@ -55,9 +56,7 @@ func Once(ctx context.Context, host Host, plan record.Plan, root uint64, progres
 	if err != nil {
 		return err
 	}
-	if found.Label = in.made.Label; found.Label == nil {
-		found.Label = func(v graph.Vertex) uint64 { return uint64(v) }
-	}
+	found.Label = in.label
 	return use(found)
 }
 
@@ -78,22 +77,4 @@ func searchOnce(ctx context.Context, plan record.Plan, session Session, spec rec
 	v, err := session.Validate(ctx, root, Validated)
 	local := session.(*localSession) // as is every session of this process
 	return Found{v.Tree, local.out.Parent, local.out.Distance, nil}, searched, err
-}
-
-// vertexOf returns the vertex with a label, or a record.ErrUsage if no vertex has it.
-func (in *Input) vertexOf(label uint64) (graph.Vertex, error) {
-	vertices := graph.Vertex(in.graph.Vertices)
-	if in.made.Label == nil && label < uint64(vertices) {
-		return graph.Vertex(label), nil
-	}
-	for v := graph.Vertex(0); in.made.Label != nil && v < vertices; v++ {
-		if in.made.Label(v) == label {
-			return v, nil
-		}
-	}
-	first, last := uint64(0), uint64(vertices-1)
-	if in.made.Label != nil && vertices > 0 {
-		first, last = in.made.Label(0), in.made.Label(vertices-1)
-	}
-	return 0, record.Usage("%s has no vertex %d; its labels are from %d to %d", in.id, label, first, last)
 }

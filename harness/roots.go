@@ -4,7 +4,6 @@ package harness
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/tepsbench/teps/graph"
@@ -56,20 +55,15 @@ func uniform(s *graph.Stream) float64 {
 	return float64(high*first) + float64(low*second)
 }
 
-// given returns the vertices with these labels in the graph's file. Labels ascend with the vertices. The error, a
-// ReadError and a record.ErrUsage, names labels that no vertex has, or whose vertex has no neighbor.
+// given returns the vertices with these labels in the graph's file. The error, a ReadError and a record.ErrUsage, names
+// labels that no vertex has, or whose vertex has no neighbor.
 func (in *Input) given(labels []uint64, joined func([]graph.Vertex) ([]bool, error)) (roots []graph.Vertex, err error) {
-	label := in.made.Label
-	if label == nil {
-		label = func(v graph.Vertex) uint64 { return uint64(v) }
-	}
 	var missing, isolated []string
 	for _, wanted := range labels {
-		v := sort.Search(int(in.graph.Vertices), func(v int) bool { return label(graph.Vertex(v)) >= wanted })
-		if v == int(in.graph.Vertices) || label(graph.Vertex(v)) != wanted {
-			missing = append(missing, fmt.Sprint(wanted))
+		if v, known := in.vertexOf(wanted); known {
+			roots = append(roots, v)
 		} else {
-			roots = append(roots, graph.Vertex(v))
+			missing = append(missing, fmt.Sprint(wanted))
 		}
 	}
 	has, err := joined(roots)
@@ -78,7 +72,7 @@ func (in *Input) given(labels []uint64, joined func([]graph.Vertex) ([]bool, err
 	}
 	for i, root := range roots {
 		if !has[i] {
-			isolated = append(isolated, fmt.Sprint(label(root)))
+			isolated = append(isolated, fmt.Sprint(in.label(root)))
 		}
 	}
 	for what, wrong := range map[string][]string{"are not vertices of": missing, "have no neighbor in": isolated} {

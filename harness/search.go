@@ -78,7 +78,10 @@ func (e *engineRun) searchAndCheck(ctx context.Context, i int) (record.RootRecor
 
 // search is kernel 2 or 3 from one root, timed.
 func (e *engineRun) search(ctx context.Context, root graph.Vertex) (_ record.RootRecord, err error) {
-	r := record.RootRecord{Root: root, Label: e.in.labelOf(root)}
+	r := record.RootRecord{Root: root}
+	if e.in.made.Label != nil {
+		r.Label = new(e.in.label(root))
+	}
 	search := func(ctx context.Context) (_, _ time.Duration, err error) {
 		var found Searched
 		if err = cmp.Or(e.session.Ready(ctx), e.wake(ctx)); err == nil { // outside the clocks
