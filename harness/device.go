@@ -29,14 +29,17 @@ type hostDevice struct {
 	open     plugins.Accelerator // nil: there is none, or it has failed
 }
 
-// openDevice opens the plan's device. The caller closes it, even if it has failed.
-func openDevice(ctx context.Context, host Host, plan record.Plan, progress Progress) *hostDevice {
-	d := &hostDevice{plan: plan, progress: progress}
-	if plan.HostDevice == nil {
-		return d
+// useDevice opens the plan's device unless it is open.
+func (l *local) useDevice(ctx context.Context, progress Progress) {
+	if l.device != nil && l.device.open != nil {
+		return
 	}
-	d.name = plan.HostDevice.Name
-	opened, err := host.Open(ctx, *plan.HostDevice)
+	d := &hostDevice{plan: l.plan, progress: progress}
+	if l.device = d; l.plan.HostDevice == nil {
+		return
+	}
+	d.name = l.plan.HostDevice.Name
+	opened, err := l.host.Open(ctx, *l.plan.HostDevice)
 	if err == nil {
 		var ok bool
 		if d.open, ok = opened.(plugins.Accelerator); !ok {
@@ -46,7 +49,6 @@ func openDevice(ctx context.Context, host Host, plan record.Plan, progress Progr
 	if err != nil {
 		d.fail(ctx, err)
 	}
-	return d
 }
 
 // fail closes the device for the rest of the run, with a note.
@@ -144,13 +146,6 @@ func (s *localSession) lend(ctx context.Context) (lent *plugins.DeviceTuples) {
 		return err
 	})
 	return lent
-}
-
-// useDevice opens the device unless it is open.
-func (l *local) useDevice(ctx context.Context, progress Progress) {
-	if l.device == nil || l.device.open == nil {
-		l.device = openDevice(ctx, l.host, l.plan, progress)
-	}
 }
 
 // takeBack ends lend.

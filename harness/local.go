@@ -152,7 +152,7 @@ func (l *local) generate(ctx context.Context, progress Progress) error {
 	if err := l.borrow(l.host.Reserve, l.source.Tuples()); err != nil { // memory that a device may write to
 		return err
 	}
-	l.device = openDevice(ctx, l.host, l.plan, progress)
+	l.useDevice(ctx, progress)
 	if err := l.fill(ctx, onDevice{Kronecker: kronecker, device: l.device}, progress); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 		l.graph.Generation = time.Since(start).Seconds()
 		step.End(fmt.Sprintf("%d tuples in %s, not stored", recipe.Tuples(), units.Duration(time.Since(start))), err)
 	}()
-	l.device = openDevice(ctx, l.host, l.plan, progress)
+	l.useDevice(ctx, progress)
 	parts := &onDevice{Kronecker: recipe, device: l.device, step: step}
 	l.validator, err = validate.NewFromSource(ctx, parts, room, 0)
 	parts.device, parts.step = nil, nil
