@@ -36,7 +36,7 @@ func New() plugins.Engine {
 func Describe(name, summary string, defaultRanks int) plugins.Description {
 	return plugins.Description{
 		Name:    name,
-		Version: "2.11", // changes whenever the method or the meaning of an option changes
+		Version: "2.12", // changes whenever the method or the meaning of an option changes
 		Summary: summary,
 		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: runtime.GOMAXPROCS(0)}},
 		Options: options(defaultRanks),

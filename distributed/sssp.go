@@ -41,12 +41,14 @@ import (
 //	pull    new distances to all ranks               offers along the grid row, new distances along both
 //
 // In one dimension a rank has the lists of its vertices, which lead to and from all others, so that both partitions are
-// the same here. In two dimensions each rank of a grid row looks at its part of a list, and the owner combines them.
+// the same here. There, ranks of one process have one array known: each writes its block while no other reads that, and
+// others read it once it has been sent. In two dimensions each rank of a grid row looks at its part of a list, and the
+// owner combines them.
 //
 // Invariants:
 //
-//  1. A distance is always the sum of a real path, so it is never too small. known has at every rank distances that the
-//     vertex has had, or that this rank has offered to its owner, so they are not too small either.
+//  1. A distance is always the sum of a real path, so it is never too small. known has distances that the vertex has
+//     had, and rows those that this rank has offered to its owner, too, so they are not too small either.
 //  2. After start, vertices below t0 are final and have pushed their whole lists. Of the vertices reached from them,
 //     those that are not hubs push whole lists, too. Any other path to v over u is at least t0 plus the entry's bound.
 //  3. After push, hubs below T are final. Hubs that are not final are at T or more.
@@ -91,10 +93,9 @@ type paths struct {
 
 // distances are those of a search, as far as this rank knows them.
 type distances struct {
-	state   []uint64 // [width+1] of each Local, and of isolated labels
-	known   []uint32 // [Column]
-	rows    []uint32 // [Row] distances, as in known; a part of known in one dimension
-	targets []uint32 // distances of the neighbors in down: rows or, in one dimension, known
+	state []uint64 // [width+1] of each Local, and of isolated labels
+	known []uint32 // [Column] that their owners have sent
+	rows  []uint32 // [Row] as in known; in one dimension its own block
 }
 
 // pathPeers are groups of ranks, and where this rank is in them.
@@ -103,6 +104,7 @@ type pathPeers struct {
 	own       int    // in owners
 	ownColumn int    // first column of the own block
 	ownRow    int    // first row of the own block
+	shared    bool   // known is the same array at all ranks, each of which writes the own block
 }
 
 // pathStep is a part of a search that workers share out. It does from..to-1.
@@ -140,13 +142,18 @@ func (b *weigher) makePaths(s *Rank) error {
 	p.workers = make([]pathWorker, b.team.Size())
 	p.ownColumn, p.ownRow = b.i*b.width, b.j*b.width
 	p.state = memory.Allocate[uint64](b.memory, "states", b.width+1)
-	p.known = b.allocate("distances", b.columns)
 	if b.grid.C == 1 {
-		p.down, p.owners, p.own, p.targets = p.up, s.inColumn, b.i, p.known
-		p.rows = cut(p.known, b.i, b.grid.R)
+		p.shared, p.known = s.inColumn.Shares(), b.common("distances", b.columns)
+		p.down, p.owners, p.own = p.up, s.inColumn, b.i
 	} else {
-		p.rows = b.allocate("distances", b.rows)
-		p.owners, p.own, p.targets = s.inRow, b.j, p.rows
+		p.known, p.rows = b.allocate("distances", b.columns), b.allocate("distances", b.rows)
+		p.owners, p.own = s.inRow, b.j
+	}
+	if err := b.agree(b.memory.Err()); err != nil {
+		return err
+	}
+	if b.grid.C == 1 {
+		p.rows = cut(p.known, b.i, b.grid.R)
 	}
 	for k := range p.workers {
 		p.workers[k].out, p.workers[k].doubts = make([][]uint32, p.owners.Size()), make([][]uint32, p.owners.Size())
@@ -271,10 +278,10 @@ func (p *paths) begin(ctx context.Context, own bool, v int) {
 		p.workers[k].nearest, p.workers[k].hub = infinity, infinity
 	}
 	p.queue = p.queue[:0]
-	p.do(len(p.known), clearWords, (*paths).clearColumns)
 	p.do(len(p.state), clearWords, (*paths).clearOwn)
-	if p.grid.C > 1 {
-		p.do(len(p.rows), clearWords, (*paths).clearRows)
+	p.do(len(p.rows), clearWords, (*paths).clearRows)
+	if !p.shared {
+		p.do(len(p.known), clearWords, (*paths).clearColumns)
 	}
 	if own {
 		p.state[v] = uint64(p.labels[p.ownColumn+v])

@@ -11,17 +11,18 @@ func (p *paths) publish() (nearest uint32) {
 		p.changed = append(p.changed, x.pairs...)
 		x.pairs, x.nearest = x.pairs[:0], infinity
 	}
-	room := p.inColumn.nextList()
 	from, to := p.classOf(p.world.Rank())
 	own := p.rows[p.ownRow:][:p.width]
-	message := append(append((*room)[:0], own[from:to]...), p.changed...)
-	if len(message) >= p.width {
-		message = append(message[:0], own...)
-		for pairs := p.changed; len(pairs) > 0; pairs = pairs[2:] {
-			message[pairs[0]] = pairs[1]
+	message := own[:min(int(to-from)+len(p.changed), p.width)] // of that length
+	if !p.shared {
+		room := p.inColumn.nextList()
+		if len(message) < p.width {
+			message = append(append((*room)[:0], own[from:to]...), p.changed...)
+		} else {
+			message = append((*room)[:0], own...)
 		}
+		*room = message
 	}
-	*room = message
 	p.watch.lap(&p.level.Phases[Update])
 	if p.grid.C == 1 && p.class == numClasses {
 		sums, minima := p.vote(nearest)
@@ -46,7 +47,9 @@ func (p *paths) classOf(rank int) (from, to uint32) {
 
 // sendDistances sends a message to all ranks of a group, and stores those of all in into.
 func (p *paths) sendDistances(to *peers, message []uint32, sums, minima []int64, into []uint32) {
-	p.gather(to, message, sums, minima, &p.level.Phases[Expand])
+	if p.gather(to, message, sums, minima, &p.level.Phases[Expand]); p.shared {
+		return
+	}
 	p.from, p.into, p.cuts = to, into, max(piecesShare*p.team.Size()/to.Size(), 1)
 	p.do(to.Size()*p.cuts, 1, (*paths).takeDistances)
 }

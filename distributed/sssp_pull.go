@@ -78,6 +78,9 @@ func (p *paths) lookAtLists(class, others []uint32) {
 	p.watch.lap(&l.Phases[Scan])
 	if p.grid.C > 1 {
 		p.foldLooks()
+	} else if p.shared { // no rank reads what the next step writes
+		p.world.Alltoallv(nil, nil, nil, nil)
+		p.watch.lap(&l.Phases[Reduce])
 	}
 	for k := range p.workers {
 		x := &p.workers[k]
@@ -125,7 +128,7 @@ func (p *paths) look(worker, from, to int) {
 	for part := range slices.Chunk(p.source[from:to], batch) {
 		p.fetchFirst(x, part)
 		for _, v := range part { // and what their first bounds need
-			if via := p.relays[p.heads[v].column].via; via != maxUint32 {
+			if via := p.relays[relayWords*int(p.heads[v].column)]; via != maxUint32 {
 				x.touched += uint64(p.known[via])
 			}
 		}
@@ -240,7 +243,7 @@ func (p *paths) floorOf(x *pathWorker, v, u uint32, w, best float32) float32 {
 	if p.isHub.has(u) {
 		return math.Float32frombits(p.limit) + w
 	}
-	r := &p.relays[u]
+	r := p.relayOf(u)
 	if r.via == v {
 		return p.floor + (w+r.second)*slack
 	}
@@ -306,9 +309,7 @@ func (p *paths) finalizePushed(worker, from, to int) {
 		if d < t0 || d < p.limit && v < hubs {
 			d |= final
 		}
-		if v < hubs {
-			p.rows[p.ownRow+v] = d
-		} else if d != infinity {
+		if p.rows[p.ownRow+v] = d; v >= hubs && d != infinity {
 			x.pairs = append(x.pairs, uint32(v), d)
 		}
 	}
@@ -320,6 +321,7 @@ func (p *paths) finalize(worker, from, to int) {
 	for _, row := range p.source[from:to] {
 		if v := row - uint32(p.ownRow); v < uint32(p.width) {
 			if d := p.decide(v); d != p.rows[row] {
+				p.rows[row] = d
 				x.pairs = append(x.pairs, v, d)
 			}
 		}

@@ -44,15 +44,15 @@ func (p *paths) makeCore() {
 		return // safe is 0
 	}
 	p.safe = margin * (1 << 20) / float32(levels)
-	radii := p.known
+	radii, targets := p.known, p.rows
 	if p.grid.C == 1 {
-		radii = radii[p.ownColumn:]
+		radii, targets = p.rows, p.known
 	}
 	p.core.at = make([]uint64, len(p.down.at))
 	for v := range p.core.at[1:] {
 		radius := math.Float32frombits(radii[v]&^final) + margin
 		for at := p.down.at[v]; at < p.down.at[v+1] && p.down.bounds[at] < p.reach; at++ {
-			if u, w := splitEntry(p.down.entries[at]); w <= radius+math.Float32frombits(p.targets[u]&^final) {
+			if u, w := splitEntry(p.down.entries[at]); w <= radius+math.Float32frombits(targets[u]&^final) {
 				p.core.entries = append(p.core.entries, p.down.entries[at])
 				p.core.bounds = append(p.core.bounds, p.down.bounds[at])
 			}
@@ -99,10 +99,12 @@ func (p *paths) pushRound(how pushing) error {
 	}
 	p.watch.lap(&l.Phases[Scan])
 	lists, send := p.owners.nextOutbox()
-	for k := range send {
-		list := lists[k][:0]
-		for w := range p.workers {
-			x := &p.workers[w]
+	first, others := &p.workers[0], p.workers[1:]
+	for k, room := range lists {
+		list := first.out[k]
+		first.out[k] = room[:0]
+		for w := range others {
+			x := &others[w]
 			list, x.out[k] = append(list, x.out[k]...), x.out[k][:0]
 		}
 		lists[k], send[k] = list, list
@@ -158,7 +160,9 @@ func (p *paths) take(worker, from, to int) {
 	for pairs := p.queue[2*from : 2*to]; len(pairs) > 0; pairs = pairs[2:] {
 		v, d := pairs[0], pairs[1]
 		if d > p.near || d >= p.below || p.skipHubs && p.isHub.has(uint32(p.ownColumn)+v) {
-			x.list, x.nearest = append(x.list, v, d), min(x.nearest, d)
+			if d < p.below || p.untilHub {
+				x.list, x.nearest = append(x.list, v, d), min(x.nearest, d)
+			}
 		} else if distanceOf(p.state[v]) == d {
 			x.pairs = append(x.pairs, v, d)
 		}
@@ -201,24 +205,29 @@ func (p *paths) pushPairs(worker, from, to int) {
 // overlap.
 func (p *paths) makeOffers(x *pathWorker) {
 	x.entries += int64(len(x.offers))
-	n := 0
+	n, width := 0, uint32(p.width)
 	for _, o := range x.offers {
 		x.offers[n] = o
-		n += int(less(uint64(o.distance), uint64(atomic.LoadUint32(&p.targets[o.to])&^final)))
+		known := uint64(infinity)
+		if p.grid.C > 1 {
+			known = uint64(atomic.LoadUint32(&p.rows[o.to]) &^ final)
+		} else if v := o.to - uint32(p.ownColumn); v < width {
+			known = uint64(distanceOf(atomic.LoadUint64(&p.state[v])))
+		}
+		n += int(less(uint64(o.distance), known))
 	}
 	for _, o := range x.offers[:n] {
-		if !lessen(&p.targets[o.to], o.distance) {
-			continue
-		}
-		k := int(o.to) / p.width
-		v := o.to - uint32(k*p.width)
-		if k == p.own {
+		k := o.to / width
+		v := o.to - k*width
+		switch {
+		case p.grid.C > 1 && !lessen(&p.rows[o.to], o.distance):
+		case int(k) == p.own:
 			p.lower(x, v, o.distance, o.label)
-			continue
-		}
-		x.out[k] = append(x.out[k], v, o.distance, o.label)
-		if p.grid.C == 1 { // its owner takes it after the ballot
-			p.see(x, o.distance, o.to)
+		default:
+			x.out[k] = append(x.out[k], v, o.distance, o.label)
+			if p.grid.C == 1 { // its owner takes it after the ballot
+				p.see(x, o.distance, o.to)
+			}
 		}
 	}
 	x.offers = x.offers[:0]
@@ -239,7 +248,7 @@ func lessen(known *uint32, sum uint32) bool {
 
 // lower gives an own vertex a distance and a parent, if the distance is smaller, and queues it.
 func (p *paths) lower(x *pathWorker, v, distance, parent uint32) {
-	if p.accept(v, distance, parent) {
+	if p.accept(v, distance, parent) && (distance < p.below || p.untilHub) {
 		x.list = append(x.list, v, distance)
 		p.see(x, distance, uint32(p.ownColumn)+v)
 	}

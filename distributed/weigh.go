@@ -52,7 +52,7 @@ type pathGraph struct {
 	core   weighted            // entries of down that can lie on a shortest path between hubs
 	heads  []head              // [Row]
 	isHub  bitmap              // [Column]
-	relays []relay             // [Column]
+	relays []uint32            // [Column] relayOf
 	listed []uint32            // rows that have entries here, and own ones, by class
 	starts [numClasses + 1]int // of each class in listed
 	sizes  [numClasses]int64   // of each class, over all ranks
@@ -111,11 +111,11 @@ func (b *weigher) classify() {
 		}
 	}
 	b.setNumbers(b.numbers, slots)
-	for i, slots := range comm.Allgather(b.column, slots) {
+	b.eachBlock(slots, func(i int, slots []uint32) {
 		for v, slot := range slots {
 			b.labels[i*b.width+v] = uint32(b.Partition.Label(b.grid.Rank(i, b.j), slot)) + 1
 		}
-	}
+	})
 	for _, other := range comm.Allgather(b.world, borders) {
 		b.borders = append(b.borders, slices.Clone(other))
 	}
@@ -129,7 +129,8 @@ type weigher struct {
 
 // makeLists makes the lists of rows and, in two dimensions, those of columns, from the entries of this part.
 func (b *weigher) makeLists() error {
-	b.numbers, b.labels = b.allocate("numbers", int(b.Partition.Share)), b.allocate("labels", b.columns)
+	b.numbers, b.labels = b.allocate("numbers", int(b.Partition.Share)), b.common("labels", b.columns)
+	b.isHub, b.relays = b.common("hubs", b.columns/32), b.common("relay weights", relayWords*b.columns)
 	if err := b.agree(b.memory.Err()); err != nil {
 		return err
 	}
@@ -149,36 +150,36 @@ func (b *weigher) makeLists() error {
 	}
 	rowOf, columnOf := numbersOf(b.row), numbersOf(b.column)
 	var err error
-	if b.up, err = b.group(b.rows, b.columns, func(row, column uint32) (uint32, uint32) {
+	b.up, err = b.group(b.rows, b.columns, func(row, column uint32) (uint32, uint32) {
 		return rowOf[row], columnOf[column]
-	}); err != nil {
-		return err
-	}
-	if b.grid.C > 1 {
-		if b.down, err = b.group(b.columns, b.rows, func(row, column uint32) (uint32, uint32) {
+	})
+	if b.grid.C > 1 && err == nil {
+		b.down, err = b.group(b.columns, b.rows, func(row, column uint32) (uint32, uint32) {
 			return columnOf[column], rowOf[row]
-		}); err != nil {
-			return err
-		}
+		})
+	}
+	if err := b.agree(err); err != nil {
+		return err
 	}
 	b.entries = nil
 	b.makeRelays()
 	b.sort(&b.up, func(row int, column uint32, w float32) float32 {
-		r := &b.relays[column]
+		r := b.relayOf(column)
 		if r.via == b.numberOf(b.grid.Rank(b.i, row/b.width), row%b.width) {
 			return (w + r.second) * slack
 		}
 		return (w + r.first) * slack
 	})
 	b.sort(&b.down, func(_ int, _ uint32, w float32) float32 { return w * slack })
-	b.each(b.columns, func(u int) { // from here on, via is a column
-		r := &b.relays[u]
-		rank := int(r.via) / b.width
-		if i, j := b.grid.Place(rank); r.via != maxUint32 && j == b.j {
-			r.via = uint32(i*b.width + int(r.via)%b.width)
-		} else {
-			r.via = maxUint32
-		}
+	b.eachBlock(nil, func(k int, _ []uint32) {
+		b.each(b.width, func(v int) { // from here on, via is a column
+			via := &b.relays[relayWords*(k*b.width+v)]
+			if i, j := b.grid.Place(int(*via) / b.width); *via != maxUint32 && j == b.j {
+				*via = uint32(i*b.width + int(*via)%b.width)
+			} else {
+				*via = maxUint32
+			}
+		})
 	})
 	b.heads = memory.Allocate[head](b.memory, "first entries", b.rows)
 	if err := b.memory.Err(); err != nil {
@@ -264,7 +265,15 @@ type relay struct {
 	first, second float32
 }
 
-const relayWords = 3 // of a relay in a message
+const relayWords = 3 // of a relay in memory
+
+func relayIn(words []uint32) relay {
+	return relay{words[0], math.Float32frombits(words[1]), math.Float32frombits(words[2])}
+}
+
+func (g *pathGraph) relayOf(column uint32) relay {
+	return relayIn(g.relays[relayWords*int(column):][:relayWords])
+}
 
 // add takes an edge into account.
 func (r *relay) add(via uint32, w float32) {
@@ -286,9 +295,6 @@ func (b *weigher) makeRelays() {
 	put := func(words []uint32, r relay) {
 		words[0], words[1], words[2] = r.via, math.Float32bits(r.first), math.Float32bits(r.second)
 	}
-	get := func(words []uint32) relay {
-		return relay{words[0], math.Float32frombits(words[1]), math.Float32frombits(words[2])}
-	}
 	b.each(b.rows, func(v int) {
 		r := none
 		for _, entry := range b.up.entries[b.up.at[v]:b.up.at[v+1]] {
@@ -306,7 +312,7 @@ func (b *weigher) makeRelays() {
 	b.each(b.width, func(v int) {
 		r := none
 		for _, other := range received {
-			part := get(other[relayWords*v:])
+			part := relayIn(other[relayWords*v:])
 			r.add(part.via, part.first)
 			r.second = min(r.second, part.second)
 		}
@@ -315,13 +321,10 @@ func (b *weigher) makeRelays() {
 		}
 		put(own[relayWords*v:], r)
 	})
-	b.isHub, b.relays = make(bitmap, b.columns/32), memory.Allocate[relay](b.memory, "relay weights", b.columns)
-	for k, words := range comm.Allgather(b.column, own) {
-		b.each(b.width, func(v int) { b.relays[k*b.width+v] = get(words[relayWords*v:]) })
-	}
-	for k := range b.grid.R {
+	b.eachBlock(own, func(k int, words []uint32) {
+		copy(cut(b.relays, k, b.grid.R), words)
 		for v := range b.hubsOf(b.grid.Rank(k, b.j)) {
 			b.isHub.add(uint32(k*b.width + v))
 		}
-	}
+	})
 }

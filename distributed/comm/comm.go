@@ -22,6 +22,8 @@ type Group interface {
 	Rank() int
 	Size() int
 
+	// Shares reports whether the ranks are in one process, so that a received message is memory of its sender.
+	Shares() bool
 	// Split divides the group into one group for each color, ordered by key.
 	Split(color, key int) Group
 
@@ -196,8 +198,9 @@ func newLocalGroup(size int, w waiting) *localGroup {
 	return g
 }
 
-func (c *local) Rank() int { return c.rank }
-func (c *local) Size() int { return c.group.size }
+func (c *local) Rank() int    { return c.rank }
+func (c *local) Size() int    { return c.group.size }
+func (c *local) Shares() bool { return true }
 
 // meet posts a rank's messages and values, and returns the board when all ranks have posted theirs. The last rank
 // combines the values and drops the messages of the previous call, which all ranks have read.

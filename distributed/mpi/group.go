@@ -59,8 +59,9 @@ func (g *group) must(err error) {
 	}
 }
 
-func (g *group) Rank() int { return g.rank }
-func (g *group) Size() int { return g.size }
+func (g *group) Rank() int    { return g.rank }
+func (g *group) Size() int    { return g.size }
+func (g *group) Shares() bool { return false }
 
 func (g *group) Split(color, key int) comm.Group {
 	part, err := g.mpi.Split(color, key)
