@@ -96,29 +96,6 @@ func (b *builder) allocate(what string, n int) []uint32 {
 	return memory.Allocate[uint32](b.memory, what, n)
 }
 
-// common returns memory of n words for all columns. Ranks of one process that have the same columns share it, and each
-// writes those of the own block.
-func (b *builder) common(what string, n int) []uint32 {
-	if !b.column.Shares() {
-		return b.allocate(what, n)
-	}
-	var words []uint32
-	if b.column.Rank() == 0 {
-		words = b.allocate(what, n)
-	}
-	return comm.Allgather(b.column, words)[0]
-}
-
-// eachBlock calls do with the message of each rank whose block of columns this rank writes in common memory.
-func (b *builder) eachBlock(message []uint32, do func(block int, message []uint32)) {
-	for k, message := range comm.Allgather(b.column, message) {
-		if k == b.column.Rank() || !b.column.Shares() {
-			do(k, message)
-		}
-	}
-	comm.Allreduce(b.column, nil) // all blocks are written
-}
-
 // agree makes all ranks return an error if any has one.
 func (b *builder) agree(err error) error {
 	if err == nil {

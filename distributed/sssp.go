@@ -84,7 +84,7 @@ type paths struct {
 	level   Level // this round
 	count   int64 // own part of its frontier
 	ballot
-	hub   uint32   // least distance of a hub
+	hub   uint32   // least distance of a hub and, when there is one, of the landmark
 	queue []uint32 // pairs of an own vertex and a distance that it has got
 	block frontierBlock
 	pushing
@@ -104,7 +104,8 @@ type pathPeers struct {
 	own       int    // in owners
 	ownColumn int    // first column of the own block
 	ownRow    int    // first row of the own block
-	shared    bool   // known is the same array at all ranks, each of which writes the own block
+	landmark  uint32 // column of the largest hub; maxUint32 if it is none here
+	shared    bool   // known is one array of all ranks; each writes its block
 }
 
 // pathStep is a part of a search that workers share out. It does from..to-1.
@@ -138,7 +139,7 @@ const offerWords = 3
 
 // makePaths allocates kernel 3 of a rank, and finds the reach of the hubs.
 func (b *weigher) makePaths(s *Rank) error {
-	p := &paths{Rank: s, pathGraph: b.pathGraph}
+	p := &paths{Rank: s, pathGraph: b.pathGraph, pathPeers: pathPeers{landmark: maxUint32}}
 	p.workers = make([]pathWorker, b.team.Size())
 	p.ownColumn, p.ownRow = b.i*b.width, b.j*b.width
 	p.state = memory.Allocate[uint64](b.memory, "states", b.width+1)
@@ -204,6 +205,9 @@ func (p *paths) findReach(ctx context.Context) error {
 	}
 	if landmark < 0 {
 		return nil
+	}
+	if i, j := p.grid.Place(landmark); j == p.j {
+		p.landmark = uint32(i * p.width)
 	}
 	p.begin(ctx, landmark == p.world.Rank(), 0)
 	if err := p.search(); err != nil {
@@ -320,6 +324,9 @@ func (p *paths) search() error {
 	}
 	p.t0 = math.Float32frombits(t0)
 	p.limit = max(t0, math.Float32bits((p.t0+p.reach)*slack))
+	if p.hub = infinity; p.landmark == uint32(p.ownColumn) {
+		p.hub = distanceOf(p.state[0])
+	}
 	if err := p.pushRound(pushing{whole: true, near: infinity, below: infinity, skipHubs: true}); err != nil {
 		return err
 	}
@@ -339,7 +346,7 @@ func (p *paths) search() error {
 // ballot is what all ranks combine at the end of a round. In one dimension they exchange it with messages of the round.
 type ballot struct {
 	sums   [2]int64 // vertices of the frontier, ranks whose context has ended
-	minima [2]int64 // least distance of a queued or changed vertex, and of a hub
+	minima [2]int64 // least distance of a queued or changed vertex, and hub
 }
 
 func (b *ballot) lowest() uint32  { return uint32(b.minima[0]) }

@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -35,28 +36,45 @@ const (
 	takePiece = 1 << 10
 )
 
+// core is lists as in weighted.
+type core struct {
+	at      []uint64
+	entries []coreEntry // of a list by ascending key
+}
+
+type coreEntry struct {
+	neighbor           uint32
+	weight, bound, key float32
+}
+
 // makeCore keeps the entries that can lie on a shortest path between hubs (as in cpu/layout/core.go): those that are
 // longer than the way over the landmark by no more than margin. That way has at most two edges for each level of the
 // search from the landmark. These additions change distances below safe by less than margin.
+//
+// The radius of a vertex is its distance from the landmark, and the key of an entry to u is its weight less the radius
+// of u. If it is larger than the landmark's distance in a search, less that of v, by more than margin, the entry (v, u)
+// is not on a shortest path: the way over the landmark is shorter.
 func (p *paths) makeCore() {
-	margin, levels := p.reach/64, len(p.record.Levels)
+	levels := len(p.record.Levels)
 	if levels == 0 || levels > maxLevels {
 		return // safe is 0
 	}
-	p.safe = margin * (1 << 20) / float32(levels)
+	p.margin = p.reach / 64
+	p.safe = p.margin * (1 << 20) / float32(levels)
 	radii, targets := p.known, p.rows
 	if p.grid.C == 1 {
 		radii, targets = p.rows, p.known
 	}
 	p.core.at = make([]uint64, len(p.down.at))
 	for v := range p.core.at[1:] {
-		radius := math.Float32frombits(radii[v]&^final) + margin
+		radius, first := math.Float32frombits(radii[v]&^final)+p.margin, len(p.core.entries)
 		for at := p.down.at[v]; at < p.down.at[v+1] && p.down.bounds[at] < p.reach; at++ {
-			if u, w := splitEntry(p.down.entries[at]); w <= radius+math.Float32frombits(targets[u]&^final) {
-				p.core.entries = append(p.core.entries, p.down.entries[at])
-				p.core.bounds = append(p.core.bounds, p.down.bounds[at])
+			u, w := splitEntry(p.down.entries[at])
+			if key := w - math.Float32frombits(targets[u]&^final); key <= radius {
+				p.core.entries = append(p.core.entries, coreEntry{u, w, p.down.bounds[at], key})
 			}
 		}
+		slices.SortFunc(p.core.entries[first:], func(x, y coreEntry) int { return cmp.Compare(x.key, y.key) })
 		p.core.at[v+1] = uint64(len(p.core.entries))
 	}
 }
@@ -133,7 +151,8 @@ func (p *paths) pushRound(how pushing) error {
 func (p *paths) nearestFound() uint32 {
 	nearest := uint32(infinity)
 	for k := range p.workers {
-		nearest, p.hub = min(nearest, p.workers[k].nearest), min(p.hub, p.workers[k].hub)
+		x := &p.workers[k]
+		nearest, p.hub, x.hub = min(nearest, x.nearest), min(p.hub, x.hub), infinity
 	}
 	return nearest
 }
@@ -174,21 +193,33 @@ type offer struct{ to, distance, label uint32 }
 
 // pushPairs offers distances to the neighbors of vertices from..to-1 of the block.
 func (p *paths) pushPairs(worker, from, to int) {
-	x, b, lists := &p.workers[worker], &p.block, &p.down
-	if p.pruned {
-		lists = &p.core
-	}
-	below := math.Float32frombits(p.below)
+	x, b, below := &p.workers[worker], &p.block, math.Float32frombits(p.below)
+	lists, core, far := &p.down, &p.core, math.Float32frombits(p.nearHub())+p.margin
 	for part := range slices.Chunk(b.pairs[2*from:2*to], 2*touchAhead) {
 		for k := 0; k < len(part); k += 2 { // fetch the lists at once: each is somewhere else in memory
-			if at := lists.at[b.first+int(part[k])]; at < uint64(len(lists.entries)) {
+			if v := b.first + int(part[k]); p.pruned {
+				if at := core.at[v]; at < uint64(len(core.entries)) {
+					x.touched += uint64(core.entries[at].neighbor)
+				}
+			} else if at := lists.at[v]; at < uint64(len(lists.entries)) {
 				x.touched += lists.entries[at] + uint64(math.Float32bits(lists.bounds[at]))
 			}
 		}
 		for ; len(part) > 0; part = part[2:] {
-			v, d := part[0], math.Float32frombits(part[1])
-			low, label := d*slack, b.labels[v]
-			for at, end := lists.at[b.first+int(v)], lists.at[b.first+int(v)+1]; at < end; at++ {
+			v, d, label := b.first+int(part[0]), math.Float32frombits(part[1]), b.labels[part[0]]
+			low := d * slack
+			if p.pruned {
+				for _, e := range core.entries[core.at[v]:core.at[v+1]] {
+					if e.key > far-d {
+						break
+					}
+					if low+e.bound < below {
+						x.offers = append(x.offers, offer{e.neighbor, math.Float32bits(d + e.weight), label})
+					}
+				}
+				continue
+			}
+			for at, end := lists.at[v], lists.at[v+1]; at < end; at++ {
 				if !p.whole && low+lists.bounds[at] >= below {
 					break
 				}
@@ -256,7 +287,7 @@ func (p *paths) lower(x *pathWorker, v, distance, parent uint32) {
 
 // see counts a distance of a column for the ballot.
 func (p *paths) see(x *pathWorker, distance, column uint32) {
-	if x.nearest = min(x.nearest, distance); p.untilHub && p.isHub.has(column) {
+	if x.nearest = min(x.nearest, distance); p.untilHub && p.isHub.has(column) || column == p.landmark {
 		x.hub = min(x.hub, distance)
 	}
 }

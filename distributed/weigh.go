@@ -49,7 +49,7 @@ type pathGraph struct {
 	classes
 	up     weighted            // of rows
 	down   weighted            // of columns; up in one dimension, where they are own rows
-	core   weighted            // entries of down that can lie on a shortest path between hubs
+	core   core                // entries of down that can lie on a shortest path between hubs
 	heads  []head              // [Row]
 	isHub  bitmap              // [Column]
 	relays []uint32            // [Column] relayOf
@@ -59,6 +59,7 @@ type pathGraph struct {
 
 	reach   float32 // hubs nearer to the nearest one than that are pushed to
 	safe    float32 // vertices nearer than that can push over the core
+	margin  float32 // that rounding can make two paths differ by, at most, if they are shorter than safe
 	farther float32 // width of rounds that push whole lists: 8 times the mean weight by the mean degree
 }
 
@@ -125,6 +126,29 @@ func (b *weigher) classify() {
 type weigher struct {
 	*builder
 	pathGraph
+}
+
+// common returns memory of n words for all columns. Ranks of one process that have the same columns share it, and each
+// writes those of the own block.
+func (b *weigher) common(what string, n int) []uint32 {
+	if !b.column.Shares() {
+		return b.allocate(what, n)
+	}
+	var words []uint32
+	if b.column.Rank() == 0 {
+		words = b.allocate(what, n)
+	}
+	return comm.Allgather(b.column, words)[0]
+}
+
+// eachBlock calls do with the message of each rank whose block of columns this rank writes in common memory.
+func (b *weigher) eachBlock(message []uint32, do func(block int, message []uint32)) {
+	for k, message := range comm.Allgather(b.column, message) {
+		if k == b.column.Rank() || !b.column.Shares() {
+			do(k, message)
+		}
+	}
+	comm.Allreduce(b.column, nil) // all blocks are written
 }
 
 // makeLists makes the lists of rows and, in two dimensions, those of columns, from the entries of this part.
