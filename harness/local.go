@@ -36,7 +36,7 @@ type local struct {
 	validator validator
 	exchange  validate.Exchange // with the other parts; nil: there are none
 	labels    int64             // vertices whose parents are here
-	release   []func() error    // of the tuples and the weights
+	lists     loans             // the tuples and the weights
 	weights   []float32
 	file      *files.Graph // with the weights of the file, until weights has them; or nil
 	weightSum uint64       // checksum of the weights as made
@@ -122,34 +122,41 @@ func (l *local) Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, er
 // Close returns the memory of the tuples.
 func (l *local) Close() error {
 	l.device.close()
-	var err error
-	for _, release := range l.release {
+	return l.lists.giveBack()
+}
+
+// loans are the release functions of arrays that a Host has lent.
+type loans []func() error
+
+// borrow takes memory for n elements from a method of Host.
+func borrow[E any](l *loans, what string, lend func(int64) ([]E, func() error, error), n int64) ([]E, error) {
+	array, release, err := lend(n)
+	if err != nil {
+		return nil, fmt.Errorf("memory for %d %s: %w", n, what, err)
+	}
+	*l = append(*l, release)
+	return array, nil
+}
+
+func (l loans) giveBack() (err error) {
+	for _, release := range l {
 		err = cmp.Or(err, release())
 	}
 	return err
 }
 
-// borrow takes memory for n tuples from a method of Host.
-func (l *local) borrow(lend func(int64) ([]graph.Edge, func() error, error), n int64) error {
-	tuples, release, err := lend(n)
-	if err != nil {
-		return fmt.Errorf("memory for %d tuples: %w", n, err)
-	}
-	l.tuples, l.release = tuples, append(l.release, release)
-	return nil
-}
-
 // generate makes the tuples in memory that is shared with engines. The device makes those of a Kronecker graph.
-func (l *local) generate(ctx context.Context, progress Progress) error {
+func (l *local) generate(ctx context.Context, progress Progress) (err error) {
 	kronecker, ok := l.source.(graph.Kronecker)
 	if !ok || l.plan.HostDevice == nil || l.exchange != nil {
 		first, end := l.slice()
-		if err := l.borrow(l.host.Tuples, end-first); err != nil {
+		if l.tuples, err = borrow(&l.lists, "tuples", l.host.Tuples, end-first); err != nil {
 			return err
 		}
 		return l.fill(ctx, l.source, progress)
 	}
-	if err := l.borrow(l.host.Reserve, l.source.Tuples()); err != nil { // memory that a device may write to
+	l.tuples, err = borrow(&l.lists, "tuples", l.host.Reserve, l.source.Tuples()) // memory that a device may write to
+	if err != nil {
 		return err
 	}
 	l.useDevice(ctx, progress)
@@ -170,20 +177,21 @@ const partTuples = 1 << 25
 func (l *local) regenerate(ctx context.Context, progress Progress) (err error) {
 	recipe := l.graph.Recipe
 	l.graph.Tuples, l.graph.Regenerated = recipe.Tuples(), true
-	room, release, err := l.host.Reserve(min(partTuples, recipe.Tuples()))
+	var parts loans
+	room, err := borrow(&parts, "tuples", l.host.Reserve, min(partTuples, recipe.Tuples()))
 	if err != nil {
-		return fmt.Errorf("memory for %d tuples: %w", partTuples, err)
+		return err
 	}
-	defer func() { err = cmp.Or(err, release()) }()
+	defer func() { err = cmp.Or(err, parts.giveBack()) }()
 	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: generate", l.id), recipe.Tuples())
 	defer func() {
 		l.graph.Generation = time.Since(start).Seconds()
 		step.End(fmt.Sprintf("%d tuples in %s, not stored", recipe.Tuples(), units.Duration(time.Since(start))), err)
 	}()
 	l.useDevice(ctx, progress)
-	parts := &onDevice{Kronecker: recipe, device: l.device, step: step}
-	l.validator, err = validate.NewFromSource(ctx, parts, room, 0)
-	parts.device, parts.step = nil, nil
+	source := &onDevice{Kronecker: recipe, device: l.device, step: step}
+	l.validator, err = validate.NewFromSource(ctx, source, room, 0)
+	source.device, source.step = nil, nil
 	if l.device.open != nil {
 		l.graph.GeneratedBy = l.device.name
 	}
@@ -233,7 +241,7 @@ func (l *local) read(ctx context.Context, progress Progress) error {
 		available = 1 << 40
 	}
 	available -= available / 4 // for reading, if mapped memory counts as used (ulimit -v)
-	if err := l.borrow(l.host.Reserve, available/graph.EdgeBytes); err != nil {
+	if l.tuples, err = borrow(&l.lists, "tuples", l.host.Reserve, available/graph.EdgeBytes); err != nil {
 		return err
 	}
 	full := fmt.Errorf("more than %d tuples: %w", len(l.tuples), plugins.ErrMemory)
@@ -287,11 +295,10 @@ func (l *local) MakeWeights(ctx context.Context, progress Progress) (err error) 
 	if l.weights != nil {
 		return nil
 	}
-	weights, release, err := l.host.Weights(int64(len(l.tuples)))
+	weights, err := borrow(&l.lists, "weights", l.host.Weights, int64(len(l.tuples)))
 	if err != nil {
-		return fmt.Errorf("memory for %d weights: %w", len(l.tuples), err)
+		return err
 	}
-	l.release = append(l.release, release)
 	if _, ok := l.source.(graph.Kronecker); ok && l.plan.HostDevice != nil && l.exchange == nil {
 		l.useDevice(ctx, progress)
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -27,7 +26,7 @@ type localSession struct {
 	kernel   record.Kernel
 	spread   Spread          // the engine, if it is several processes
 	out      plugins.Output  // of the last search; lent to this engine only
-	release  []func() error  // of its arrays
+	results  loans           // the arrays of out
 	device   *hostDevice     // validates; open between StartValidating and StopValidating
 	before   *machine.Moment // when the session was ready
 }
@@ -37,31 +36,20 @@ func (l *local) Open(
 	ctx context.Context, plan record.Plan, kernel record.Kernel, spec record.EngineSpec, progress Progress,
 ) (_ Session, err error) {
 	s := &localSession{local: l, kernel: kernel, plan: plan, spec: spec, progress: progress}
-	var release func() error
-	if s.out.Parent, release, err = l.host.Parents(l.labels); err != nil {
-		return nil, fmt.Errorf("memory for %d parents: %w", l.labels, err)
+	s.out.Parent, err = borrow(&s.results, "parents", l.host.Parents, l.labels)
+	if err == nil && kernel == record.SSSP {
+		s.out.Distance, err = borrow(&s.results, "distances", l.host.Distances, l.labels)
 	}
-	s.release = append(s.release, release)
-	if kernel == record.SSSP {
-		if s.out.Distance, release, err = l.host.Distances(l.labels); err != nil {
-			return nil, cmp.Or(fmt.Errorf("memory for %d distances: %w", l.labels, err), s.free())
-		}
-		s.release = append(s.release, release)
+	if err == nil {
+		s.engine, err = l.host.Open(ctx, spec)
 	}
-	if s.engine, err = l.host.Open(ctx, spec); err != nil {
-		return nil, cmp.Or(err, s.free())
+	if err != nil {
+		return nil, cmp.Or(err, s.results.giveBack())
 	}
 	return s, nil
 }
 
-func (s *localSession) free() (err error) {
-	for _, release := range s.release {
-		err = cmp.Or(err, release())
-	}
-	return err
-}
-
-func (s *localSession) Close() error { return cmp.Or(closeEngine(s.engine), s.free()) }
+func (s *localSession) Close() error { return cmp.Or(closeEngine(s.engine), s.results.giveBack()) }
 
 func (s *localSession) Describe(ctx context.Context) (plugins.Description, error) {
 	return describe(ctx, s.engine)
