@@ -68,28 +68,18 @@ const (
 
 // suspensions counts the times that this process did not run for a while: a user stopped it (Ctrl-Z, a debugger), or
 // the machine was suspended or its virtual machine paused. A call of an engine then takes longer or seems to take
-// longer.
+// longer. The clock is that of the wall, because a monotonic one does not advance while a machine is suspended.
 type suspensions struct {
-	clocks   func() (monotonic time.Duration, wall time.Time) // since some moment; no monotonic part
-	mu       sync.Mutex
-	lastMono time.Duration // when the process last ran
-	lastWall time.Time
-	n        int // so far
-}
-
-// systemClocks returns the clocks of this machine.
-func systemClocks() func() (time.Duration, time.Time) {
-	start := time.Now()
-	return func() (time.Duration, time.Time) {
-		now := time.Now()
-		return now.Sub(start), now.Round(0)
-	}
+	now  func() time.Time
+	mu   sync.Mutex
+	last time.Time // when the process last ran
+	n    int       // so far
 }
 
 // watch looks at the time until stop is called.
 func (s *suspensions) watch() (stop func()) {
 	s.mu.Lock()
-	s.lastMono, s.lastWall = s.clocks()
+	s.last = s.now()
 	s.mu.Unlock()
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
@@ -100,15 +90,14 @@ func (s *suspensions) watch() (stop func()) {
 	return stop
 }
 
-// count returns the number of suspensions so far. The monotonic clock does not advance while a machine is suspended,
-// so the wall clock counts too.
+// count returns the number of suspensions so far.
 func (s *suspensions) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	mono, wall := s.clocks()
-	if max(mono-s.lastMono, wall.Sub(s.lastWall)) > suspensionLimit {
+	now := s.now()
+	if now.Sub(s.last) > suspensionLimit {
 		s.n++
 	}
-	s.lastMono, s.lastWall = mono, wall
+	s.last = now
 	return s.n
 }

@@ -16,23 +16,14 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// suspend executes plan on host, and moves the clocks of the suspension by what sleep is given: the wall clock only, as
-// a machine does that is suspended, or both, as for a stopped process.
-func suspend(t *testing.T, host *inside, plan record.Plan, monotonic bool,
-	prepare func(sleep func(time.Duration))) record.Run {
+// suspend executes plan on host, and moves the clock of the suspension by what sleep is given.
+func suspend(t *testing.T, host *inside, plan record.Plan, prepare func(sleep func(time.Duration))) record.Run {
 	t.Helper()
 	store := createStore(t, plan)
 	r := newRun(host, store, Silent{})
-	clocks := r.suspensions.clocks
+	now := r.suspensions.now
 	var slept atomic.Int64
-	r.suspensions.clocks = func() (time.Duration, time.Time) {
-		mono, wall := clocks()
-		d := time.Duration(slept.Load())
-		if monotonic {
-			mono += d
-		}
-		return mono, wall.Add(d)
-	}
+	r.suspensions.now = func() time.Time { return now().Add(time.Duration(slept.Load())) }
 	prepare(func(d time.Duration) { slept.Add(int64(d)) })
 	must.Do(r.graphs(t.Context()))
 	result := must.Get(store.Finish())
@@ -41,26 +32,24 @@ func suspend(t *testing.T, host *inside, plan record.Plan, monotonic bool,
 
 // The clock of the engine may count the time of a suspension. The host then repeats the call.
 func TestSuspensionRepeatsTheCall(t *testing.T) {
-	for _, monotonic := range []bool{false, true} {
-		e, constructions := &serial{}, 0
-		run := suspend(t, hostOf(map[string]*serial{"a": e}), planOf(8, "a"), monotonic, func(sleep func(time.Duration)) {
-			e.build = func(c *plugins.Construction) error {
-				if constructions++; constructions == 1 {
-					sleep(time.Hour)
-					c.Elapsed += time.Hour
-				}
-				return nil
-			}
-			e.after = report(4, func(t *plugins.Traversal) {
+	e, constructions := &serial{}, 0
+	run := suspend(t, hostOf(map[string]*serial{"a": e}), planOf(8, "a"), func(sleep func(time.Duration)) {
+		e.build = func(c *plugins.Construction) error {
+			if constructions++; constructions == 1 {
 				sleep(time.Hour)
-				t.Elapsed += time.Hour
-			})
-		})
-		if !run.Valid || !run.Compliance.Compliant || constructions != 2 || e.searches != 66 ||
-			run.ConstructRepeats != 1 || run.Roots[2].Repeats != 1 || run.Roots[3].Repeats != 0 {
-			t.Errorf("monotonic %v: state %s, %q, %d constructions (%d repeats), %d searches (%d and %d repeats)", monotonic,
-				run.State, run.Failure, constructions, run.ConstructRepeats, e.searches, run.Roots[2].Repeats, run.Roots[3].Repeats)
+				c.Elapsed += time.Hour
+			}
+			return nil
 		}
+		e.after = report(4, func(t *plugins.Traversal) {
+			sleep(time.Hour)
+			t.Elapsed += time.Hour
+		})
+	})
+	if !run.Valid || !run.Compliance.Compliant || constructions != 2 || e.searches != 66 ||
+		run.ConstructRepeats != 1 || run.Roots[2].Repeats != 1 || run.Roots[3].Repeats != 0 {
+		t.Errorf("state %s, %q, %d constructions (%d repeats), %d searches (%d and %d repeats)", run.State, run.Failure,
+			constructions, run.ConstructRepeats, e.searches, run.Roots[2].Repeats, run.Roots[3].Repeats)
 	}
 }
 
@@ -69,7 +58,7 @@ func TestSuspensionVoidsTheEnergyLoop(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		engine := &looping{serial: &serial{}}
 		host := metering(engine, counter("node", power.Node, 70))
-		run := suspend(t, host, energyPlan(loopTime), false, func(sleep func(time.Duration)) {
+		run := suspend(t, host, energyPlan(loopTime), func(sleep func(time.Duration)) {
 			engine.repeat = func(_ context.Context, _ []graph.Vertex, d time.Duration) (int64, error) {
 				sleep(time.Hour)
 				time.Sleep(d)
