@@ -165,11 +165,15 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 			if v := run.Verdict(); v.Grade >= reports.Bad {
 				fmt.Fprintf(w, "teps: %s %s: %s: %s\n", run.Label, printable(run.AtGraph()), v.Word, printable(v.Why))
 			}
+			if run.Energy == nil {
+				continue
+			}
 			if run.Energy.Failed() {
 				fmt.Fprintf(w, "teps: %s %s: energy not measured: %s\n", run.Label, printable(run.AtGraph()),
 					printable(run.Energy.Failure))
-			} else if run.Energy != nil {
-				for _, lost := range run.Energy.Lost() {
+			}
+			for _, lost := range run.Energy.Lost() {
+				if !strings.Contains(run.Energy.Failure, lost.Source) {
 					fmt.Fprintf(w, "teps: %s %s: a meter is lost, so sums with it have no figure: %s: %s\n", run.Label,
 						printable(run.AtGraph()), lost.Source, printable(lost.Reason))
 				}
