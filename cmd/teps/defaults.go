@@ -45,7 +45,7 @@ func (c catalog) defaults(ctx context.Context, host harness.Host) (chosen []stri
 	if i := otherGPU(available("opencl"), gpus); i >= 0 && why["opencl"] == "" {
 		chosen = append(chosen, fmt.Sprintf("opencl:device=%d", i))
 	} else {
-		why["opencl"] = cmp.Or(why["opencl"], "no GPU left for it")
+		why["opencl"] = cmp.Or(why["opencl"], "no GPU for it")
 	}
 	measured := map[string]bool{"cpu": true, "distributed": true, "cuda": why["cuda"] == "", "opencl": why["opencl"] == ""}
 	var others []string
