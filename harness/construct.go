@@ -77,7 +77,8 @@ func (e *engineRun) admit(ctx context.Context) error {
 		return tooLarge(e.spec.Name, e.description.Limits, e.in.id)
 	}
 	available, source, err := machine.AvailableMemory(ctx)
-	needs := engineMemory(g.Vertices, g.Tuples, memoryFor(e.in.id.Kernel == record.SSSP, e.description))
+	memory := memoryFor(e.in.id.Kernel == record.SSSP, e.description)
+	needs := saturate(memory.Bytes(g.Vertices, g.Tuples))
 	if err == nil && needs > available {
 		return fmt.Errorf("%w: engine %s needs %s for %s, but this machine has %s available (%s)", plugins.ErrMemory,
 			e.spec.Name, units.Bytes(needs), e.in.id, units.Bytes(available), source)

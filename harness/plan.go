@@ -289,7 +289,7 @@ func EstimateMemory(s graph.Source, m plugins.Memory) Needs {
 		Tuples:    s.Tuples() * graph.EdgeBytes, // does not overflow, by Check
 		Parents:   saturate(float64(s.Vertices()) * 8),
 		Validator: validate.Bytes(s.Vertices()),
-		Engine:    engineMemory(s.Vertices(), s.Tuples(), m),
+		Engine:    saturate(m.Bytes(s.Vertices(), s.Tuples())),
 	}
 }
 
@@ -323,10 +323,6 @@ func planNeeds(plan record.Plan, s graph.Source, m plugins.Memory, hosts int) Ne
 		n.Tuples = min(n.Tuples, partTuples*graph.EdgeBytes)
 	}
 	return n
-}
-
-func engineMemory(vertices, tuples int64, m plugins.Memory) int64 {
-	return saturate(m.Bytes(vertices, tuples))
 }
 
 // saturate converts a size to the range 0 to MaxInt64.
