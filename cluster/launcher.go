@@ -114,11 +114,8 @@ func AnyLauncher() (Launcher, error) {
 		return FindLauncher("srun")
 	}
 	var missing []error
-	for _, name := range []string{"mpirun", "hydra"} {
-		l, err := FindLauncher(name)
-		if err == nil {
-			_, err = l.program()
-		}
+	for _, l := range launchers()[1:] {
+		_, err := l.program()
 		if err == nil {
 			return l, nil
 		}

@@ -154,9 +154,9 @@ const (
 )
 
 // route sends the two entries of every tuple, one from each end to the other, to the ranks that store them. A message
-// begins with the number of words for each bucket of row slots. Then come the entries by bucket, two words each: from
-// the lowest bit on the row slot in the bucket, the column slot, and its block. For kernel 3 the weight follows. The
-// workers of the receiver share out buckets.
+// begins with the position of each bucket of row slots. Then come the entries by bucket, two words each: from the lowest
+// bit on the row slot in the bucket, the column slot, and its block. For kernel 3 the weight follows. The workers of the
+// receiver share out buckets.
 func (b *builder) route() error {
 	ranks := b.world.Size()
 	perBlock := uint32((b.Partition.Share-1)>>b.shift + 1)
@@ -202,21 +202,20 @@ func (b *builder) route() error {
 	})
 	send := make([][]uint32, ranks)
 	for k := range send {
-		words := make([]uint32, b.buckets)
+		positions := make([]uint32, b.buckets)
 		total := b.buckets
-		for bucket := range words {
-			before := total
+		for bucket := range positions {
+			positions[bucket] = uint32(total)
 			for _, own := range next {
 				at := k*b.buckets + bucket
 				own[at], total = total, total+own[at]
 			}
-			words[bucket] = uint32(total - before)
 		}
 		if total > maxUint32 {
 			return tooManyEntries(total / b.entryWords)
 		}
 		send[k] = make([]uint32, total)
-		copy(send[k], words)
+		copy(send[k], positions)
 	}
 	b.team.Run(func(worker int) {
 		own := next[worker]
@@ -247,21 +246,17 @@ func (b *builder) route() error {
 // eachBucket calls do for the entries of every bucket from every rank, until ctx ends. One worker gets all entries of a
 // row slot.
 func (b *builder) eachBucket(do func(worker, bucket int, entries []uint32)) {
-	begin := make([][]uint32, len(b.entries)) // [rank][bucket] where the bucket begins in the message
-	for k, message := range b.entries {
-		at := uint32(b.buckets)
-		for _, words := range message[:b.buckets] {
-			begin[k] = append(begin[k], at)
-			at += words
-		}
-	}
 	b.team.Pieces(b.buckets, 1, func(worker, from, to int) {
 		for bucket := from; bucket < to; bucket++ {
-			for k, message := range b.entries {
+			for _, message := range b.entries {
 				if b.ctx.Err() != nil {
 					return
 				}
-				do(worker, bucket, message[begin[k][bucket]:][:message[bucket]])
+				end := uint32(len(message))
+				if bucket+1 < b.buckets {
+					end = message[bucket+1]
+				}
+				do(worker, bucket, message[message[bucket]:end])
 			}
 		}
 	})

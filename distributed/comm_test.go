@@ -39,7 +39,7 @@ func sentInLevels(t *testing.T, c distributed.Configuration, tuples []graph.Edge
 		}
 		defer rank.Free()
 		_, first, stride := rank.Partition.Slots(k)
-		records[k], err = rank.Search(t.Context(), root, parent, first, stride)
+		records[k], err = rank.Search(t.Context(), root, plugins.Output{Parent: parent}, first, stride)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestContextOfOneRankStopsAll(t *testing.T) {
 			}
 			defer rank.Free()
 			_, first, stride := rank.Partition.Slots(world.Rank())
-			_, err = rank.Search(ctx, 1, parent, first, stride)
+			_, err = rank.Search(ctx, 1, plugins.Output{Parent: parent}, first, stride)
 			return err
 		})
 		if ended = err != nil; ended && (!errors.Is(err, context.Canceled) || !errors.Is(err, distributed.ErrOtherRank)) {

@@ -173,12 +173,7 @@ func (p *process) await(k int) bool {
 
 func (p *process) do(k int) {
 	_, first, stride := p.ranks[k].Partition.Slots(k)
-	r := &p.request
-	if r.out.Distance == nil {
-		p.records[k], p.errs[k] = p.ranks[k].Search(r.ctx, r.root, r.out.Parent, first, stride)
-	} else {
-		p.records[k], p.errs[k] = p.ranks[k].ShortestPaths(r.ctx, r.root, r.out.Parent, r.out.Distance, first, stride)
-	}
+	p.records[k], p.errs[k] = p.ranks[k].Search(p.request.ctx, p.request.root, p.request.out, first, stride)
 	comm.Allreduce(p.worlds[k], nil)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/parents"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // The same distances without any of this: graph.CSR.ShortestPaths.
@@ -228,25 +229,21 @@ func (p *paths) findReach(ctx context.Context) error {
 	return nil
 }
 
-// ShortestPaths is kernel 3. It writes the parent and the distance of the rank's label in slot k to element
-// first+k*stride. All ranks call it with the same root. If ctx ends on any rank, all return an error. The record is
-// valid until the next search.
-func (s *Rank) ShortestPaths(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, distance []float32, first, stride int64,
-) (*Record, error) {
+// shortestPaths is kernel 3.
+func (s *Rank) shortestPaths(ctx context.Context, root graph.Vertex, out plugins.Output, first, stride int64) (
+	*Record, error) {
 	p := s.paths
-	defer p.team.Rest()
 	owner, slot := p.Partition.Owner(root)
 	v := int(p.numbers[slot])
 	p.begin(ctx, owner == p.world.Rank() && v < p.width, v)
 	if err := p.search(); err != nil {
 		return nil, err
 	}
-	p.result = pathOutput{parent, distance, int(first), int(stride)}
+	p.result = pathOutput{out, int(first), int(stride)}
 	p.do(len(p.template.Low), clearWords, (*paths).write)
 	if owner == p.world.Rank() { // it may be isolated
 		at := first + int64(slot)*stride
-		parent[at], distance[at] = root, 0
+		out.Parent[at], out.Distance[at] = root, 0
 	}
 	p.result = pathOutput{}
 	p.record.addLast(&p.level)
@@ -257,8 +254,7 @@ func (s *Rank) ShortestPaths(
 
 // pathOutput is where a search leaves its result: place k is element first+k*stride.
 type pathOutput struct {
-	parent        []graph.Vertex
-	distance      []float32
+	plugins.Output
 	first, stride int
 }
 
@@ -268,7 +264,7 @@ func (p *paths) write(_, from, to int) {
 	n, _, _ := p.Partition.Slots(p.world.Rank())
 	for slot := from; slot < min(to, n); slot++ {
 		at, state := o.first+slot*o.stride, p.state[p.numbers[slot]]
-		o.parent[at], o.distance[at] = parents.ToVertex(uint32(state)-1), math.Float32frombits(distanceOf(state))
+		o.Parent[at], o.Distance[at] = parents.ToVertex(uint32(state)-1), math.Float32frombits(distanceOf(state))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/parents"
+	"github.com/tepsbench/teps/plugins"
 )
 
 // Rank is one rank with its part of the graph and its search. bfs2d.go lists the invariants between two levels.
@@ -96,13 +97,12 @@ func (b *builder) newRank(world comm.Group) (*Rank, error) {
 		return words
 	}
 	s.hubs = allocate(max(len(p.groupsOf(0)), 1) / 32)
+	s.inColumn = newPeers(world)
 	if b.OneD {
-		s.steps, s.self, s.firstRow = &search1D{s}, world.Rank(), world.Rank()*p.width
-		s.inColumn = newPeers(world)
-		s.inRow = s.inColumn
+		s.steps, s.self, s.firstRow, s.inRow = &search1D{s}, world.Rank(), world.Rank()*p.width, s.inColumn
 	} else {
 		s.steps, s.self = &search2D{s}, p.j
-		s.inColumn, s.inRow = newPeers(world), newPeers(world.Split(p.i, p.j))
+		s.inRow = newPeers(world.Split(p.i, p.j))
 		if p.grid.C > 1 {
 			s.inColumn = newPeers(world.Split(p.j, p.i))
 		}
@@ -145,15 +145,16 @@ func (s *Rank) Free() {
 	s.memory.ReleaseAll()
 }
 
-// Search is a breadth-first search. It writes the parent of the rank's label in slot k to parent[first+k*stride], or
-// graph.Unreached. All ranks call it with the same root. If ctx ends on any rank, all return an error. The record is
-// valid until the next search.
-func (s *Rank) Search(
-	ctx context.Context, root graph.Vertex, parent []graph.Vertex, first, stride int64,
-) (*Record, error) {
+// Search is a breadth-first search or, if out has distances, kernel 3. It writes the parent of the rank's label in slot
+// k to element first+k*stride, or graph.Unreached, and its distance. All ranks call it with the same root. If ctx ends
+// on any rank, all return an error. The record is valid until the next search.
+func (s *Rank) Search(ctx context.Context, root graph.Vertex, out plugins.Output, first, stride int64) (*Record, error) {
 	defer s.team.Rest()
+	if out.Distance != nil {
+		return s.shortestPaths(ctx, root, out, first, stride)
+	}
 	state := s.begin(root)
-	s.beginOutput(parent, first, stride)
+	s.beginOutput(out.Parent, first, stride)
 	for {
 		level := &Level{}
 		if err := s.beginLevel(ctx, level, &state); err != nil {

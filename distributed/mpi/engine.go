@@ -120,18 +120,12 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 	host, _ := os.Hostname()
 	built = distributed.Combine([]distributed.Construction{result}, "processes under MPI")
 	built.Details = append(built.Details, plugins.Fact{Name: "host of rank 0", Value: host})
-	run := func(ctx context.Context, root graph.Vertex, out plugins.Output) (*distributed.Record, error) {
-		if out.Distance != nil {
-			return rank.ShortestPaths(ctx, root, out.Parent, out.Distance, 0, 1)
-		}
-		return rank.Search(ctx, root, out.Parent, 0, 1)
-	}
 	built.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
 		p.mpi.Do(func() {
 			var r *distributed.Record
 			rank.Wake()
 			comm.Allreduce(ranks, nil) // the clocks start when all are awake
-			if r, err = run(ctx, root, out); err == nil {
+			if r, err = rank.Search(ctx, root, out, 0, 1); err == nil {
 				t = distributed.Traversal([]*distributed.Record{r})
 			}
 		})
@@ -151,7 +145,7 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 			rank.Wake()
 			start, clock := time.Now(), ranks.Rank() == 0
 			for err == nil && !comm.Any(ranks, clock && time.Since(start) >= duration) {
-				if _, err = run(ctx, roots[searches%int64(len(roots))], out); err == nil {
+				if _, err = rank.Search(ctx, roots[searches%int64(len(roots))], out, 0, 1); err == nil {
 					searches++
 				}
 			}

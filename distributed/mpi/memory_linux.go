@@ -5,6 +5,7 @@ package mpi
 import (
 	"fmt"
 	"os"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,32 +21,33 @@ func system() string {
 	return fmt.Sprint(host, string(boot), processes)
 }
 
-// shareMemory returns n zeros and where other processes of this host find them until file is closed, or nil if the
-// system refuses. The memory has no name, so nothing remains when the process is killed.
-func shareMemory[T any](system string, n int) (memory []T, at address, file *os.File) {
+// shareMemory returns n zeros and where other processes of the system find them until file is closed, or nil if it
+// refuses. The memory has no name, so nothing remains when the process is killed.
+func shareMemory[T any](system string, n int) (memory []T, at string, file *os.File) {
 	fd, err := unix.MemfdCreate("teps-mpi-rank", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, address{}, nil
+		return nil, "", nil
 	}
 	file = os.NewFile(uintptr(fd), "teps-mpi-rank")
 	path, err := child.DescriptorPath(file.Fd())
 	if err != nil {
 		_ = file.Close()
-		return nil, address{}, nil
+		return nil, "", nil
 	}
 	var element T
 	if file.Truncate(int64(n)*int64(unsafe.Sizeof(element))) == nil {
 		memory = mapMemory[T](fd, n)
 	}
-	return memory, address{system, path}, file
+	return memory, system + path, file
 }
 
 // openMemory maps memory of another process, or returns nil if it is on another host or refused.
-func openMemory[T any](system string, at address, n int) []T {
-	if at.System != system {
+func openMemory[T any](system, at string, n int) []T {
+	path, here := strings.CutPrefix(at, system)
+	if !here {
 		return nil
 	}
-	fd, err := unix.Open(at.Path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}

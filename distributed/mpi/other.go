@@ -8,7 +8,7 @@ import "os"
 
 func system() string { return "" }
 
-func shareMemory[T any](string, int) (memory []T, at address, file *os.File) {
-	return nil, address{}, nil
+func shareMemory[T any](string, int) (memory []T, at string, file *os.File) {
+	return nil, "", nil
 }
-func openMemory[T any](string, address, int) []T { return nil }
+func openMemory[T any](string, string, int) []T { return nil }

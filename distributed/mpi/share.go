@@ -3,7 +3,7 @@
 package mpi
 
 import (
-	"encoding/json"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -151,10 +151,11 @@ func (g *group) share() {
 	words, peers, missing := 2*g.halfWords(), make([][]uint32, g.size), false
 	own, at, file := shareMemory[uint32](g.system, words)
 	defer file.Close() // when all have opened it
-	for k, message := range comm.Allgather(g, pack(at)) {
-		var other address
-		if peers[k] = own; k != g.rank && unpack(message, &other) == nil {
-			peers[k] = openMemory[uint32](g.system, other, words)
+	address := make([]uint32, (len(at)+wordBytes-1)/wordBytes)
+	copy(bytesOf(address), at)
+	for k, other := range comm.Allgather(g, address) {
+		if peers[k] = own; k != g.rank {
+			peers[k] = openMemory[uint32](g.system, strings.TrimRight(string(bytesOf(other)), "\x00"), words)
 		}
 		missing = missing || peers[k] == nil
 	}
@@ -162,16 +163,3 @@ func (g *group) share() {
 		g.shared.peers, g.shared.all = peers, true
 	}
 }
-
-// address is where other processes of the same system find memory.
-type address struct{ System, Path string }
-
-// pack encodes an address as a message: JSON with blanks up to whole words.
-func pack(at address) []uint32 {
-	data, _ := json.Marshal(at) // has no errors
-	words := make([]uint32, (len(data)+wordBytes-1)/wordBytes)
-	copy(bytesOf(words), append(data, "   "...))
-	return words
-}
-
-func unpack(words []uint32, at *address) error { return json.Unmarshal(bytesOf(words), at) }
