@@ -154,9 +154,9 @@ const (
 )
 
 // route sends the two entries of every tuple, one from each end to the other, to the ranks that store them. A message
-// begins with the position of each bucket of row slots. Then come the entries by bucket, two words each: from the lowest
-// bit on the row slot in the bucket, the column slot, and its block. For kernel 3 the weight follows. The workers of the
-// receiver share out buckets.
+// begins with the position of each bucket of row slots. Then come the entries by bucket, two words each: from the
+// lowest bit on the row slot in the bucket, the column slot, and its block. For kernel 3 the weight follows. Workers of
+// the receiver share out buckets.
 func (b *builder) route() error {
 	ranks := b.world.Size()
 	perBlock := uint32((b.Partition.Share-1)>>b.shift + 1)

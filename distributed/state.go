@@ -148,7 +148,8 @@ func (s *Rank) Free() {
 // Search is a breadth-first search or, if out has distances, kernel 3. It writes the parent of the rank's label in slot
 // k to element first+k*stride, or graph.Unreached, and its distance. All ranks call it with the same root. If ctx ends
 // on any rank, all return an error. The record is valid until the next search.
-func (s *Rank) Search(ctx context.Context, root graph.Vertex, out plugins.Output, first, stride int64) (*Record, error) {
+func (s *Rank) Search(ctx context.Context, root graph.Vertex, out plugins.Output, first, stride int64) (
+	*Record, error) {
 	defer s.team.Rest()
 	if out.Distance != nil {
 		return s.shortestPaths(ctx, root, out, first, stride)
