@@ -71,7 +71,7 @@ Languages: ` + names + `. Use cpp for CUDA and c for Fortran.`,
 				return err
 			}
 			engine := "./" + named(l.engine, name)
-			fmt.Fprintf(c.OutOrStdout(), "%s contains %s; the engine is %s.\nReplace its search with yours. Next:\n\n"+
+			fmt.Fprintf(c.OutOrStdout(), "%s contains %s;\nthe engine is %s. Replace its search with yours. Next:\n\n"+
 				"  cd %s\n  %s\n  teps conform %s\n  teps run --engine cpu,%[6]s --scale 16\n",
 				dir, l.about, named(l.file, name), dir, l.build, engine)
 			return nil
