@@ -214,7 +214,7 @@ func TestClockRules(t *testing.T) {
 		"a loop that is too slow":            {loop: loop(1000, 795), rule: confirmed},
 		"a faster loop":                      {loop: loop(510, 1000)},
 		"a loop that waited":                 {loop: &EnergyLoop{Searches: 9, Elapsed: 1.9, Waited: 0.8, Expected: 0.9}},
-		"a loop that waited for long":        {loop: &EnergyLoop{Elapsed: 1, Waited: 0.6, Expected: 1}, rule: confirmed},
+		"a loop that waited for long":        {loop: &EnergyLoop{Elapsed: 1, Waited: 0.6, Expected: 0.7}, rule: confirmed},
 		"a loop with a wrong tree":           {loop: &EnergyLoop{Elapsed: 1, Violation: "wrong"}, rule: confirmed},
 		"kernel 1":                           {change: construct(1.599)},
 		"kernel 1 and work before its clock": {change: construct(1.601), rule: kernel1},
