@@ -100,59 +100,45 @@ func (b *builder) newSearch(program, alone *driver.Program) *search {
 		}
 		return k
 	}
-	slot := func(program *driver.Program, i int, copied, last uint32) *driver.Kernel {
+	b.slot = func(program *driver.Program, i int, from, to, last uint32) *driver.Kernel {
 		return kernel(program, "search_slot", uint32(i), uint32(0), uint32(0), *g, b.vertex, b.offset, b.target, b.quad,
 			b.wordHub, b.outputTemplate, b.leafBegin, b.label, visited[0], visited[1], corrected, by, queue[0], queue[1],
-			longQueue[0], longQueue[1], s.parent, s.state, uint32(0), copied, last)
+			longQueue[0], longQueue[1], s.parent, s.state, from, to, last)
 	}
 	s.begin = kernel(program, "begin_searches", *g, visited[0], corrected, s.state)
 	s.wake = kernel(program, "fill", s.state, uint32(0), uint32(1))
 	for i := range s.later {
-		s.later[i] = slot(program, 4+i, 0, 0) // slot 0 begins a search
-		s.alone[i] = slot(alone, 4+i, 0, 0)
+		s.later[i] = b.slot(program, 4+i, 0, 0, 0) // slot 0 begins a search
+		s.alone[i] = b.slot(alone, 4+i, 0, 0, 0)
 	}
-	for i := range maxBatch {
-		s.first = append(s.first, slot(program, i, (g.Labels+1)/2, 1))
-	}
+	s.first = []*driver.Kernel{b.slot(program, 0, 0, (g.Labels+1)/2, 1)}
 	return s
 }
 
 // learnBatch sets the number of slots of the first batch: those of the longest of four searches from vertices of
 // different degrees, or one slot for a deep graph. No later search changes it.
 func (s *search) learnBatch(ctx context.Context, b *builder) error {
-	if b.err != nil {
-		return b.err
-	}
-	slots, all := b.tuning.batch, s.first
-	s.first = all[:1]
-	for i := uint32(1); i <= 4 && s.sizes.Vertices > 0 && b.tuning.batch == 0 && !s.turns; i++ {
+	slots := b.tuning.batch
+	learns := s.sizes.Vertices > 0 && slots == 0 && !s.turns
+	for i := uint32(1); i <= 4 && learns && b.err == nil; i++ {
 		at := int64(s.sizes.Vertices-1) * int64(i) / 5
 		if err := s.Traverse(ctx, graph.Vertex(b.read(b.label, at, 1)[0])); err != nil {
 			return err
 		}
 		slots = max(slots, int(s.result[slotsUsed]))
 	}
-	if slots > 1 && slots <= maxBatch {
-		s.first = all[:slots]
+	if slots <= 1 || slots > maxBatch || b.err != nil {
+		return b.err
 	}
 	// The last slot may end the search, which needs the whole copy.
-	pairs, shares := int(s.sizes.Labels+1)/2, max(len(s.first)-1, 1)
-	for i, k := range s.first {
-		err := errors.Join(driver.Set(k, slotCopy, uint32(pairs*min(i, shares)/shares)),
-			driver.Set(k, slotCopy+1, uint32(pairs*min(i+1, shares)/shares)), setLast(k, i == len(s.first)-1))
-		if err != nil {
-			return err
-		}
+	pairs, shares := int(s.sizes.Labels+1)/2, slots-1
+	b.fail(driver.Set(s.first[0], slotCopy+1, uint32(pairs/shares)))
+	b.fail(driver.Set(s.first[0], slotLast, uint32(0)))
+	for i := 1; i < slots; i++ {
+		s.first = append(s.first, b.slot(s.program, i, uint32(pairs*min(i, shares)/shares),
+			uint32(pairs*min(i+1, shares)/shares), uint32(i/shares)))
 	}
-	return nil
-}
-
-// setLast says whether a slot is the last of a batch.
-func setLast(k *driver.Kernel, last bool) error {
-	if last {
-		return driver.Set(k, slotLast, uint32(1))
-	}
-	return driver.Set(k, slotLast, uint32(0))
+	return b.err
 }
 
 // Wake launches a small kernel and waits for it. After the host's work between two searches, device and driver respond
@@ -167,12 +153,10 @@ func (s *search) Traverse(ctx context.Context, root graph.Vertex) (err error) {
 		}
 	}()
 	if s.begun {
-		if err := s.begin.Launch(s.groups); err != nil {
-			return err
-		}
+		err = s.begin.Launch(s.groups)
 	}
 	s.begun = true
-	err = errors.Join(driver.Set(s.first[0], slotRoot, uint32(root)),
+	err = errors.Join(err, driver.Set(s.first[0], slotRoot, uint32(root)),
 		driver.Set(s.first[len(s.first)-1], slotRoot, uint32(root)))
 	if err != nil {
 		return err
@@ -204,7 +188,8 @@ func (s *search) Traverse(ctx context.Context, root graph.Vertex) (err error) {
 		}
 		for i := range batch {
 			k := s.later[slot&3]
-			err := errors.Join(driver.Set(k, slotRoot, uint32(root)), setLast(k, i == batch-1), k.Launch(s.groups))
+			err := errors.Join(driver.Set(k, slotRoot, uint32(root)), driver.Set(k, slotLast, uint32(i/(batch-1))),
+				k.Launch(s.groups))
 			if err != nil {
 				return err
 			}

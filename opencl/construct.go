@@ -35,6 +35,7 @@ type builder struct {
 	program *driver.Program
 	kernels map[string]*driver.Kernel
 	groups  int // of kernels that loop over their items
+	slot    func(program *driver.Program, i int, from, to, last uint32) *driver.Kernel
 	err     error
 
 	sizes                         sizes
@@ -87,6 +88,10 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 	alone, err := c.Build(graphSource+searchSource, t.alone, t.flagsAlone, "search_slot")
 	if err != nil {
 		return nil, built, err
+	}
+	b.counters = b.filled("counters", counters, 0)
+	if b.checkLoops(len(tuples)); b.err != nil {
+		return nil, built, b.err
 	}
 	rule := set.Switch()
 	b.sizes = sizes{Steps: uint32(rule.Steps), Alpha: float32(rule.Alpha), Beta: float32(rule.Beta)}
@@ -221,9 +226,24 @@ func (b *builder) read(from driver.Array, first, n int64) []uint32 {
 	return into
 }
 
+// checkLoops refuses a graph with loops that the driver ends early without an error. An item's loops have fewer
+// iterations than a sixteenth of the tuples.
+func (b *builder) checkLoops(tuples int) {
+	last, n := uint32(1), uint32(min(tuples/16, 1<<20))
+	for range n {
+		last = last*1664525 + 1013904223 // as in count_loop
+	}
+	b.run("count_loop", 1, last, b.counters)
+	if count := b.counter(0); count != n {
+		b.fail(fmt.Errorf("the driver of the OpenCL device %s ends loops after %d iterations, so results for %d tuples "+
+			"could be wrong: %w; use a graph of at most %d, or another device", b.device.Name, count, tuples,
+			plugins.ErrTuples, 16*count))
+	}
+	b.clearCounters()
+}
+
 // transfer brings the tuples to the device as pairs of 32-bit labels, and finds the largest label.
 func (b *builder) transfer(tuples []graph.Edge) {
-	b.counters = b.filled("counters", counters, 0)
 	b.fail(checkTuples(b.device.Device, int64(len(tuples)), 0, false))
 	if len(tuples) == 0 || b.err != nil {
 		return

@@ -41,6 +41,15 @@ func TestSmallGraphs(t *testing.T) {
 	}
 }
 
+// A graph for whose loops llvmpipe is not made.
+func TestLongLoops(t *testing.T) {
+	needsDriver(t)
+	err := searchSome(t, tuned(driver.Device{Kind: "cpu"}), "path:1100000", "auto")
+	if !errors.Is(err, plugins.ErrTuples) {
+		t.Errorf("got %v, want ErrTuples", err)
+	}
+}
+
 // searchSome builds a graph and searches it from four vertices.
 func searchSome(t *testing.T, v tuning, spec, direction string) error {
 	source, tuples := enginetest.Generated(t, spec)
@@ -48,7 +57,7 @@ func searchSome(t *testing.T, v tuning, spec, direction string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := plugins.Resolve(options(), map[string]string{"direction": direction})
+	set, err := plugins.Resolve(options(nil), map[string]string{"direction": direction})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +83,7 @@ func withDriver(t *testing.T, tests, library string, environment ...string) (str
 
 // Drivers have different compilers, and oclgrind checks every access to memory: invalid ones, and races.
 func TestDrivers(t *testing.T) {
-	const some = "^TestSmallGraphs$|^TestConformance$/^graph$/" +
+	const some = "^TestSmallGraphs$|^TestLongLoops$|^TestConformance$/^graph$/" +
 		"^(path|path-6.|path-deep|star.*|grid|tree|cycle|duplicates|two-components|kronecker-10)$"
 	for name, driver := range map[string]struct{ file, tests string }{
 		"pocl": {"", "^TestVariantsOfConstants$"}, "oclgrind": {"/usr/lib/oclgrind/liboclgrind-rt.so", "^TestSmallGraphs$"},
@@ -82,6 +91,7 @@ func TestDrivers(t *testing.T) {
 	} {
 		file := driver.file
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // compilers use one processor
 			if _, err := os.Stat(file); err != nil && file != "" {
 				t.Skipf("%v; install Debian's package oclgrind or mesa-opencl-icd", err)
 			}

@@ -40,9 +40,9 @@ func describe() (plugins.Description, error) {
 		Version: "1.0", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on a device of any maker through OpenCL 1.2: edge-balanced top-down, " +
 			"bottom-up over groups of hubs and four neighbors of each vertex.",
-		Options: options(),
 	}
 	devices, err := driver.Devices()
+	d.Options = options(devices)
 	if err == nil {
 		_, err = choose(devices, automatic)
 	}
@@ -84,46 +84,45 @@ func oneLine(text string, limit int) string {
 // automatic is the device option that leaves the choice to the engine.
 const automatic = "auto"
 
-func options() []plugins.Option {
+func options(devices []driver.Device) []plugins.Option {
 	return append([]plugins.Option{
-		{Name: "device", Kind: plugins.Text, Default: automatic, Meaning: "number of the device as teps engines lists it, " +
-			"or part of its name or its platform's; auto is the first GPU, or the first device without one"},
+		{Name: "device", Kind: plugins.Choice, Default: automatic, Choices: choices(devices), Meaning: "a device by its " +
+			"number or name; auto is the first GPU, or the first device without one"},
 	}, plugins.SwitchOptions("30", "16384")...)
+}
+
+// choices returns what the option device can be: automatic, or the number or the name of a device that can be used.
+func choices(devices []driver.Device) []string {
+	all := []string{automatic}
+	for i, d := range devices {
+		for _, value := range []string{strconv.Itoa(i), shortName(d)} {
+			if d.Problem == "" && !slices.Contains(all, value) {
+				all = append(all, value)
+			}
+		}
+	}
+	return all
+}
+
+// shortName returns the name of a device in lower case, with dashes between its words.
+func shortName(d driver.Device) string {
+	words := strings.FieldsFunc(strings.ToLower(d.Name), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N) })
+	return oneLine(strings.Join(words, "-"), plugins.MaxName)
 }
 
 // choose returns the number of the device that the option means.
 func choose(devices []driver.Device, option string) (int, error) {
-	usable := func(d driver.Device) bool { return d.Problem == "" }
-	if option == automatic {
-		i := slices.IndexFunc(devices, func(d driver.Device) bool { return usable(d) && d.Kind == "gpu" })
-		if i < 0 {
-			i = slices.IndexFunc(devices, usable)
+	gpu := slices.IndexFunc(devices, func(d driver.Device) bool { return d.Problem == "" && d.Kind == "gpu" })
+	var why []string
+	for i, d := range devices {
+		switch {
+		case d.Problem != "":
+			why = append(why, d.Name+": "+d.Problem)
+		case option == strconv.Itoa(i), option == shortName(d), option == automatic && (i == gpu || gpu < 0):
+			return i, nil
 		}
-		if i < 0 {
-			var why []string
-			for _, d := range devices {
-				why = append(why, d.Name+": "+d.Problem)
-			}
-			return 0, fmt.Errorf("%w: no OpenCL device can be used: %s", plugins.ErrUnavailable, strings.Join(why, "; "))
-		}
-		return i, nil
 	}
-	if n, err := strconv.Atoi(option); err == nil && n >= 0 && n < len(devices) {
-		return n, nil
-	}
-	lower := strings.ToLower(option)
-	i := slices.IndexFunc(devices, func(d driver.Device) bool {
-		return strings.Contains(strings.ToLower(d.Name), lower) || strings.Contains(strings.ToLower(d.Platform), lower)
-	})
-	if i < 0 || option == "" {
-		names := make([]string, len(devices))
-		for i, d := range devices {
-			names[i] = fmt.Sprintf("%d (%s, %s)", i, d.Name, d.Platform)
-		}
-		return 0, plugins.OptionError("option device=%q: want %s or a device of this machine: %s", option, automatic,
-			strings.Join(names, ", "))
-	}
-	return i, nil
+	return 0, fmt.Errorf("%w: no OpenCL device can be used: %s", plugins.ErrUnavailable, strings.Join(why, "; "))
 }
 
 // build is kernel 1, and makes the kernel 2 of its graph.

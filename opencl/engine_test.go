@@ -30,16 +30,16 @@ func TestChoiceOfADevice(t *testing.T) {
 		{Kind: "cpu", Name: "EPYC", Platform: "Portable Computing Language"},
 		{Kind: "gpu", Name: "old", Platform: "Clover", Problem: "no compiler"},
 		{Kind: "gpu", Name: "Radeon RX", Platform: "AMD"},
-		{Kind: "gpu", Name: "Arc", Platform: "Intel(R) OpenCL"},
+		{Kind: "gpu", Name: "Arc(TM) A770", Platform: "Intel(R) OpenCL"},
 	}
-	for option, want := range map[string]int{automatic: 2, "0": 0, "3": 3, "radeon": 2, "intel": 3, "portable": 0} {
+	for option, want := range map[string]int{automatic: 2, "0": 0, "3": 3, "radeon-rx": 2, "arc-tm-a770": 3} {
 		if got, err := choose(devices, option); got != want || err != nil {
 			t.Errorf("device=%s: got %d and %v, want %d", option, got, err, want)
 		}
 	}
-	for _, option := range []string{"", "4", "-1", "nvidia"} {
-		_, err := choose(devices, option)
-		if !errors.Is(err, plugins.ErrOption) || !strings.Contains(err.Error(), "2 (Radeon RX, AMD)") {
+	for _, option := range []string{"", "1", "old", "4", "-1", "nvidia"} {
+		_, err := plugins.Resolve(options(devices), map[string]string{"device": option})
+		if !errors.Is(err, plugins.ErrOption) || !strings.Contains(err.Error(), "0, epyc, 2, radeon-rx, 3, arc-tm-a770") {
 			t.Errorf("device=%s: got %v, want an error with the devices", option, err)
 		}
 	}

@@ -34,7 +34,7 @@ func TestFailures(t *testing.T) {
 		{"clCreateBuffer", -4, 6, 0, "memory: kernel 1: order: label of each vertex: "},
 		{"clCreateBuffer", -5, 6, 0, "memory: kernel 1: order: label of each vertex: "},
 		{"clEnqueueNDRangeKernel", -4, 6, 0, "memory: kernel 1: order: the OpenCL device "},
-		{"clEnqueueReadBuffer", -5, 14, 2, "s, and a watchdog has probably stopped them"},
+		{"clEnqueueReadBuffer", -5, 9, 2, "s, and a watchdog has probably stopped them"},
 		{"clEnqueueReadBuffer", -5, 6, 0, "lost: kernel 1: "},
 		{"clFinish", -36, 0, 0, "lost: kernel 1: tuples to the device: the OpenCL device "},
 		{"clFinish", -14, 8, 0, "lost: the OpenCL device "},

@@ -77,7 +77,7 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 			given[name] = value
 		}
 	}
-	set, err := plugins.Resolve(options(), given)
+	set, err := plugins.Resolve(options(nil), given)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,9 +90,7 @@ func (p platform) device(id uintptr) Device {
 	case kind&2 != 0:
 		d.Kind = "cpu"
 	}
-	if d.Kind == "cpu" {
-		d.Unified = true
-	}
+	d.Unified = d.Unified || d.Kind == "cpu"
 	if u := get(deviceUUID); len(u) == 16 && strings.Contains(text(get(deviceExtensions)), "cl_khr_device_uuid") {
 		d.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -107,16 +108,9 @@ func platforms() (all []platform, err error) {
 		}
 		failed = cmp.Or(failed, err)
 	}
-	nvidia := func() bool {
-		for _, p := range all {
-			if strings.HasPrefix(p.text(getPlatformInfo, platformName), "NVIDIA") {
-				return true
-			}
-		}
-		return false
-	}
+	nvidia := func(p platform) bool { return strings.HasPrefix(p.text(getPlatformInfo, platformName), "NVIDIA") }
 	for _, file := range drivers {
-		if nvidia() {
+		if slices.ContainsFunc(all, nvidia) {
 			break
 		}
 		if more, err := open(file); err == nil {

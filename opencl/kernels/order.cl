@@ -2,6 +2,13 @@
 
 // Kernel 1, from tuples to the numbers of the vertices (graph.cl). lists.cl has the sort.
 
+// count_loop counts the iterations of a loop that a compiler cannot foresee: x starts at 1 and becomes `last` after some.
+__kernel void count_loop(uint last, __global uint* count) {
+  uint i = 0;
+  for (uint x = 1; x != last; x = x * 1664525u + 1013904223u) i++;
+  if (get_global_id(0) == 0) *count = i;
+}
+
 // unpack_tuples turns n tuples of 12 bytes (low half of u, low half of v, high parts) into pairs. bounds[0] becomes the
 // largest label, and bounds[1] is not 0 if a label has more than 32 bits.
 __kernel void unpack_tuples(__global const uint* tuples, uint n, __global uint2* pairs, __global uint* bounds) {

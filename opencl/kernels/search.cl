@@ -14,7 +14,7 @@
 #define BLOCK 8u            // words of a bitmap that stay together; a chunk has blocks from distant parts
 #define LONG (16u * PIECE)    // edges of a long piece, which work-groups follow; shorter lists have short pieces
 #define PARTS ((LONG + READS * WG - 1) / (READS * WG)) // of a long piece, each for a work-group
-#define ONE_GROUP_WORK 16384u // of an item in a slot, in edges, where a level is 16 more: a limit for watchdogs
+#define ONE_GROUP_WORK 32768u // iterations of an item in a slot, about: a limit for watchdogs, and for llvmpipe's of loops
 #define SUMS 8u             // of edges, so that items that add at the same time rarely add to the same one
 #define SLOTS_A_LAUNCH 64u  // at most, with TURNS
 #define PATIENCE (1u << 18) // reads of a word, about 0.3 ms, before a work-group does not wait for others
@@ -71,20 +71,17 @@ static inline void advance(uint slot, const Graph* g, __global const uint* state
     s[PREVIOUS] = s[FRONTIER];
     s[FRONTIER] = found.x;
   }
-  if (s[FRONTIER] == 0) { s[MODE] = DONE; return; }
+  if (s[FRONTIER] == 0) s[MODE] = DONE;
+  if (s[MODE] == DONE) return;
   if (mode == BOTTOM_UP) {
     s[CURRENT] ^= 1;
     s[FEW] += s[FRONTIER] <= s[PREVIOUS] && (float)s[FRONTIER] * g->beta < (float)g->searched;
     if (g->steps == AUTO && s[FEW] >= FEW_LEVELS) s[MODE] = CONVERT;
     return;
   }
-  s[EDGES] = found.y;
-  s[PIECES] = found.z;
-  s[LONG_PIECES] = found.w;
+  s[EDGES] = found.y, s[PIECES] = found.z, s[LONG_PIECES] = found.w;
   if (mode == CONVERT) {
-    s[MODE] = TOP_DOWN;
-    s[NEXT] = 1;
-    s[FEW] = 0;
+    s[MODE] = TOP_DOWN, s[NEXT] = 1, s[FEW] = 0;
     return;
   }
   s[UNEXPLORED] -= min(edges, s[UNEXPLORED]);
@@ -183,10 +180,7 @@ INLINED void follow(uint k, uint end, uint stride, uint v, IN target, IN wordHub
   uint t[READS], old[READS];
   for (int i = 0; i < READS; i++) t[i] = k + i * stride < end ? target[k + i * stride] : NONE;
   for (int i = 0; i < READS; i++) old[i] = t[i] != NONE ? LOAD(&visited[t[i] >> 5]) : ~0u;
-  for (int i = 0; i < READS; i++) {
-    uint mine = 1u << (t[i] & 31);
-    if (!(old[i] & mine)) old[i] = atomic_or(&visited[t[i] >> 5], mine);
-  }
+  for (int i = 0; i < READS; i++) if (!(old[i] >> (t[i] & 31) & 1)) old[i] = atomic_or(&visited[t[i] >> 5], 1u << (t[i] & 31));
   #pragma unroll // or compilers keep t and old in memory
   for (int i = 0; i < READS; i++) {
     uint mine = 1u << (t[i] & 31);
@@ -214,10 +208,10 @@ static inline uint4 fourEntries(__global const uint* target, uint j, uint step, 
   return (uint4)(target[j], target[min(j + step, last)], target[min(j + 2 * step, last)], target[min(j + 3 * step, last)]);
 }
 
-// firstVisited returns the first of four vertices that is visited, or NONE.
+// firstVisited returns the first of four vertices that is visited, or NONE. It shifts no vector: Intel's IGC issue 358.
 static inline uint firstVisited(uint4 k, __global const uint* visited) {
-  uint4 b = (uint4)(visited[k.x >> 5], visited[k.y >> 5], visited[k.z >> 5], visited[k.w >> 5]) >> (k & 31) & 1;
-  return b.x ? k.x : b.y ? k.y : b.z ? k.z : b.w ? k.w : NONE;
+  bool x = bit(visited, k.x), y = bit(visited, k.y), z = bit(visited, k.z), w = bit(visited, k.w);
+  return x ? k.x : y ? k.y : z ? k.z : w ? k.w : NONE;
 }
 
 // finish completes the parents for a work-group's share of the vertices, and makes them unvisited.
@@ -369,14 +363,13 @@ void search_slot(uint slot, uint root, uint turnsBefore, Graph g, IN restrict ve
     uint newVertices = foundVertices, newPieces = used;
     newEdges = 0, newLong = base;
     for (int i = 0; i < SUMS; i++) newEdges += sums[i];
-    left -= min(left, 16 + edges / WG);
+    left -= min(left, 32 + 8 * edges / WG);
     bool more = newVertices != 0 && newEdges <= ONE_GROUP && newLong == 0 && left != 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid == 0 && more) {
       s[PREVIOUS] = s[FRONTIER], s[FRONTIER] = newVertices, s[PIECES] = newPieces, s[EDGES] = newEdges;
       s[UNEXPLORED] -= min(s[UNEXPLORED], edges);
-      s[NEXT] = next ^ 1;
-      s[SLOTS]++;
+      s[NEXT] = next ^ 1, s[SLOTS] += ALONE; // in the first batch, which nobody runs alone, it will be a slot
       foundVertices = used = 0;
       for (int i = 0; i < SUMS; i++) sums[i] = 0;
     }
