@@ -143,6 +143,7 @@ func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
 		return err
 	}
 	n, err := harness.ProcessesOf(d, options, s.hosts)
+	n = max(n, 1) // options without ranks: one process, which does not use MPI
 	if err != nil || n == len(s.processes) {
 		return err
 	}
