@@ -155,14 +155,17 @@ func (s *paths) pushCore(worker, from, to int) {
 				mine.ahead += int(c.Entries[list>>32].Neighbor)
 			}
 		}
+		far := distanceOf(s.load(0)) + c.Margin
 		for i, v := range us {
 			d := mine.at[i]
 			low := d * layout.Slack
 			for _, e := range c.Entries[mine.begins[i]>>32 : uint32(mine.begins[i])] {
-				if low+e.Bound >= s.below {
+				if e.Key > far-d {
 					break
 				}
-				mine.offers = append(mine.offers, offer{stateOf(d+e.Weight, v), e.Neighbor})
+				if low+e.Bound < s.below {
+					mine.offers = append(mine.offers, offer{stateOf(d+e.Weight, v), e.Neighbor})
+				}
 			}
 			if len(mine.offers) >= pushBatch {
 				s.lower(mine)

@@ -20,19 +20,23 @@ import (
 // more than margin, so that rounding cannot hide it: a way over the landmark that is counted has at most 2*maxHops
 // edges, and that number of additions to a distance below Safe changes a sum by less than margin.
 //
+// The key of an entry to u is its weight less radius(u). If it is larger than the distance of vertex 0 in a search,
+// less that of v, by more than margin, the entry (v, u) is on no shortest path: the way over the landmark is shorter.
+//
 // Two hubs are close to each other, because both are close to the landmark. So the core is small: at scale 20 a few
 // entries a hub, of a thousand.
 type Core struct {
-	Reach   float32  // paths from hub to hub that are shorter consist of entries of the core
-	Safe    float32  // distances at which a search can use the core
-	At      []uint32 // [Vertices+1] the entries of vertex v are Entries[At[v]:At[v+1]], in ascending order of bounds
+	Reach   float32 // paths from hub to hub that are shorter consist of entries of the core
+	Safe    float32 // distances at which a search can use the core
+	Margin  float32
+	At      []uint32 // [Vertices+1] the entries of vertex v are Entries[At[v]:At[v+1]], in ascending order of keys
 	Entries []CoreEntry
 }
 
-// CoreEntry is an entry of a list, with its bound (Weighted).
+// CoreEntry is an entry of a list, with its bound (Weighted) and its key.
 type CoreEntry struct {
-	Neighbor      uint32
-	Weight, Bound float32
+	Neighbor           uint32
+	Weight, Bound, Key float32
 }
 
 const (
@@ -67,7 +71,7 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 	slices.Sort(radii)
 	b.reach = reachRadii * radii[(len(radii)-1)*99/100]
 	b.margin = b.reach / marginShare
-	if c.Reach, c.Safe = b.reach, b.margin*safeMargins; c.Reach == 0 {
+	if c.Reach, c.Safe, c.Margin = b.reach, b.margin*safeMargins, b.margin; c.Reach == 0 {
 		memory.Release(m, &c.At)
 		return nil
 	}
@@ -78,7 +82,7 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 		for v := from; v < to; v++ {
 			before := len(part)
 			part = b.appendEntries(part, uint32(v))
-			slices.SortFunc(part[before:], func(x, y CoreEntry) int { return cmp.Compare(x.Bound, y.Bound) })
+			slices.SortFunc(part[before:], func(x, y CoreEntry) int { return cmp.Compare(x.Key, y.Key) })
 			c.At[v] = uint32(len(part) - before)
 		}
 		parts[from/piece] = part
@@ -113,7 +117,7 @@ func (b *coreBuilder) appendEntries(all []CoreEntry, v uint32) []CoreEntry {
 			continue
 		}
 		if b.direct(v, u, w) && (u < hubs || b.leadsOn(v, u, w, maxRelays)) && (v < hubs || b.leadsOn(u, v, w, maxRelays)) {
-			all = append(all, CoreEntry{u, w, bound})
+			all = append(all, CoreEntry{u, w, bound, w - b.radius[u]})
 		}
 	}
 	return all
