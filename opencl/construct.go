@@ -61,8 +61,8 @@ const (
 		" and confirms or replaces every entry inside its clock"
 )
 
-// construct opens the device, compiles the kernels and builds the graph. The clock of kernel 1 starts when the kernels
-// are compiled.
+// construct opens the device, compiles the kernels and builds the graph. The clock of kernel 1 starts when the device is
+// open.
 func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set plugins.Settings, t tuning) (
 	s *search, built plugins.Built, err error) {
 	c, err := d.Open()
@@ -76,26 +76,14 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 		}
 	}()
 	b := &builder{ctx: ctx, device: c, tuning: t, kernels: make(map[string]*driver.Kernel), groups: d.Units * t.sortUnit}
-	b.program, err = c.Build(graphSource+orderSource+listsSource, t.sortGroup,
-		func(group int) string { return fmt.Sprintf("-DWG=%du", group) }, "sort_scatter", "prefix_sums", "write_lists")
-	if err != nil {
-		return nil, built, err
-	}
-	program, err := c.Build(graphSource+searchSource, t.group, t.flags, "search_slot", "begin_searches")
-	if err != nil {
-		return nil, built, err
-	}
-	alone, err := c.Build(graphSource+searchSource, t.alone, t.flagsAlone, "search_slot")
-	if err != nil {
-		return nil, built, err
-	}
-	b.counters = b.filled("counters", counters, 0)
-	if b.checkLoops(len(tuples)); b.err != nil {
-		return nil, built, b.err
-	}
 	rule := set.Switch()
 	b.sizes = sizes{Steps: uint32(rule.Steps), Alpha: float32(rule.Alpha), Beta: float32(rule.Beta)}
 	start := time.Now()
+	search, alone := b.compile(len(tuples))
+	if b.err != nil {
+		return nil, built, b.err
+	}
+	built.Phases = append(built.Phases, plugins.Phase{Name: "kernels", Elapsed: time.Since(start)})
 	for _, step := range []struct {
 		name string
 		do   func()
@@ -104,7 +92,7 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 		{"degrees", b.countDegrees},
 		{"order", b.numberVertices},
 		{"lists", b.makeLists},
-		{"derived arrays", func() { b.derive(); s = b.newSearch(program, alone) }},
+		{"derived arrays", func() { b.derive(); s = b.newSearch(search, alone) }},
 		{"number of levels", func() { b.fail(s.learnBatch(ctx, b)) }},
 	} {
 		begin := time.Now()
@@ -124,6 +112,27 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 	return s, built, nil
 }
 
+// compile makes the programs of kernel 1, of the search, and of its work-group that runs alone. Drivers keep what they
+// have compiled, so this takes seconds on the first run only.
+func (b *builder) compile(tuples int) (search, alone *driver.Program) {
+	build := func(source string, group int, flags func(group int) string, largest ...string) *driver.Program {
+		if b.err != nil {
+			return nil
+		}
+		p, err := b.device.Build(graphSource+source, group, flags, largest...)
+		b.fail(err)
+		return p
+	}
+	t := b.tuning
+	b.program = build(orderSource+listsSource, t.sortGroup,
+		func(group int) string { return fmt.Sprintf("-DWG=%du", group) }, "sort_scatter", "prefix_sums", "write_lists")
+	search = build(searchSource, t.group, t.flags, "search_slot", "begin_searches")
+	alone = build(searchSource, t.alone, t.flagsAlone, "search_slot")
+	b.counters = b.filled("counters", counters, 0)
+	b.checkLoops(tuples)
+	return search, alone
+}
+
 func (b *builder) details(s *search) []plugins.Fact {
 	d := b.device.Device
 	facts := []plugins.Fact{
@@ -134,8 +143,7 @@ func (b *builder) details(s *search) []plugins.Fact {
 		{Name: "levels queued at once", Value: fmt.Sprint(len(s.first))},
 		{Name: "output template", Value: template},
 		{Name: "parents", Value: "in device memory, 64 bits each, when the clock stops; copied to the host afterwards"},
-		{Name: "before the clocks", Value: "the driver compiles the kernels before that of kernel 1; an empty kernel wakes " +
-			"the device before that of a search"},
+		{Name: "before the clock", Value: "an empty kernel wakes the device before a search"},
 	}
 	if d.UUID != "" {
 		facts = append(facts, plugins.Fact{Name: plugins.DeviceUUID, Value: d.UUID})
