@@ -61,8 +61,8 @@ const (
 		" and confirms or replaces every entry inside its clock"
 )
 
-// construct opens the device, compiles the kernels and builds the graph. The clock of kernel 1 starts when the device is
-// open.
+// construct opens the device, compiles the kernels and builds the graph. The clock of kernel 1 starts when the device
+// is open.
 func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set plugins.Settings, t tuning) (
 	s *search, built plugins.Built, err error) {
 	c, err := d.Open()
