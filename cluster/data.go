@@ -264,7 +264,11 @@ func (s *session) Validate(ctx context.Context, root graph.Vertex, how harness.V
 	if err != nil {
 		return v, err
 	}
-	return all[0], nil
+	v = all[0]
+	for _, part := range all[1:] {
+		v.After = max(v.After, part.After)
+	}
+	return v, nil
 }
 
 func (s *session) StartValidating(context.Context) {}

@@ -103,6 +103,7 @@ const (
 // Verdict is the result of a validation. The error of a tree that breaks a rule is a *validate.Violation.
 type Verdict struct {
 	Tree      validate.Tree
-	By        string // the device that validated; empty: the CPU
-	Confirmed bool   // by the CPU, too
+	By        string  // the device that validated; empty: the CPU
+	Confirmed bool    // by the CPU, too
+	After     float64 // processor time that the engine has used since the search returned, seconds
 }

@@ -125,7 +125,7 @@ func (e *engineRun) wake(ctx context.Context) error {
 func (e *engineRun) validate(ctx context.Context, r *record.RootRecord, how Validation) error {
 	start := time.Now()
 	v, err := e.session.Validate(ctx, r.Root, how)
-	r.ValidatedBy, r.Confirmed = v.By, v.Confirmed
+	r.ValidatedBy, r.Confirmed, r.After = v.By, v.Confirmed, v.After
 	if r.Validated = how != CountOnly; r.Validated {
 		r.Validation = time.Since(start).Seconds()
 	}

@@ -29,6 +29,7 @@ type localSession struct {
 	results  loans           // the arrays of out
 	device   *hostDevice     // validates; open between StartValidating and StopValidating
 	before   *machine.Moment // when the session was ready
+	returned *machine.Moment // when the last search had returned
 }
 
 // Open implements Data.
@@ -167,7 +168,8 @@ func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Sea
 	found.Traversal, err = s.engine.Search(ctx, root, s.out)
 	found.Wall = time.Since(start) - s.gathering()
 	s.Freeze()
-	found.Interference = s.moment().Since(s.before)
+	s.returned = s.moment()
+	found.Interference = s.returned.Since(s.before)
 	return found, err
 }
 
@@ -211,6 +213,7 @@ func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Vali
 	} else {
 		v, err = s.judge(ctx, root, how)
 	}
+	v.After = s.moment().Ran(s.returned)
 	return v, err
 }
 

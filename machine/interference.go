@@ -123,6 +123,18 @@ func (m *Moment) Since(before *Moment) *Interference {
 	return i
 }
 
+// Ran returns the processor time that a process used since an earlier moment, in seconds; 0 if one is not known.
+func (m *Moment) Ran(before *Moment) float64 {
+	if m == nil || before == nil {
+		return 0
+	}
+	ran := int64(0)
+	for task, t := range m.threads {
+		ran += t.ran - before.threads[task].ran
+	}
+	return float64(ran) / 1e9
+}
+
 // Load is the work of the machine just before a run.
 type Load struct {
 	Busy       float64 `json:"busy"` // processors used by other work during a short sample

@@ -43,7 +43,7 @@ func (e EngineSpec) Apart(c *Cost, r RootRecord) bool {
 const kernel1Delay = 0.25
 
 // clockRules are the rules of docs/clocks.md: what the engine's clock says must agree with what the host measures.
-func (r Run) clockRules() []Check {
+func (r Run) clockRules(t tally) []Check {
 	const ofSearches, ofKernel1 = "The engine's clock accounts for the time of searches",
 		"The engine's clock accounts for the time of kernel 1"
 	kernel1 := r.Construction.Elapsed.Seconds()
@@ -62,6 +62,9 @@ func (r Run) clockRules() []Check {
 			fmt.Sprintf("%.4g s, and %.4g s more on the host's clock, where %.4g s are allowed to map and move the tuples, "+
 				"25 %%, and %g s for a busy machine, because kernel 1 is not repeated", kernel1, rest, moved, kernel1Delay)},
 		r.ClockConfirmed(),
+		{"Nothing goes on after a call has returned", t.after <= t.engine/20,
+			fmt.Sprintf("the engine used %.4g s of processor time while its searches were validated; it is stopped then",
+				t.after)},
 	}
 }
 

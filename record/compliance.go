@@ -82,7 +82,7 @@ func comply(m Manifest, r Run) Compliance {
 		rules = append(rules, Check{"The weights are the reference generator's, and distances are an output, too",
 			r.Graph.Weights == ReferenceWeights, "weights: " + cmp.Or(r.Graph.Weights, "missing")})
 	}
-	rules = append(rules, r.clockRules()...)
+	rules = append(rules, r.clockRules(t)...)
 	return Compliance{
 		Compliant: !slices.ContainsFunc(rules, func(c Check) bool { return !c.Holds }), Rules: rules, Power: powerText(r),
 	}
@@ -90,10 +90,10 @@ func comply(m Manifest, r Run) Compliance {
 
 // tally is what the rules ask of all searches.
 type tally struct {
-	distinct     map[graph.Vertex]bool // roots
-	late         int                   // engine times, of kernel 1 too, that are impossible
-	repeats      int
-	engine, host float64 // seconds on their clocks
+	distinct            map[graph.Vertex]bool // roots
+	late                int                   // engine times, of kernel 1 too, that are impossible
+	repeats             int
+	engine, host, after float64 // seconds on their clocks; of processors after the calls
 }
 
 func (r Run) tally() tally {
@@ -108,6 +108,7 @@ func (r Run) tally() tally {
 		}
 		t.repeats += root.Repeats
 		t.engine, t.host = t.engine+root.Time, t.host+root.Wall
+		t.after += root.After
 	}
 	return t
 }

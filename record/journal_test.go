@@ -182,6 +182,7 @@ func TestClockRules(t *testing.T) {
 		searches  = "The engine's clock accounts for the time of searches"
 		kernel1   = "The engine's clock accounts for the time of kernel 1"
 		confirmed = "The host's clock confirms the engine's"
+		after     = "Nothing goes on after a call has returned"
 	)
 	loop := func(elapsed, expected float64) *EnergyLoop {
 		return &EnergyLoop{Kind: LoopByRepeat, Searches: 100, Elapsed: elapsed / 1e3, Expected: expected / 1e3}
@@ -195,6 +196,7 @@ func TestClockRules(t *testing.T) {
 		}
 	}
 	copying := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = s } }
+	later := func(s float64) change { return func(_ *Kernel1, roots []*RootRecord) { roots[7].After = s } }
 	construct := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Wall = s } }
 	for name, c := range map[string]struct {
 		builtin bool
@@ -218,6 +220,8 @@ func TestClockRules(t *testing.T) {
 		"a loop with a wrong tree":           {loop: &EnergyLoop{Elapsed: 1, Violation: "wrong"}, rule: confirmed},
 		"kernel 1":                           {change: construct(1.599)},
 		"kernel 1 and work before its clock": {change: construct(1.601), rule: kernel1},
+		"work afterwards":                    {change: later(0.033), rule: after},
+		"noise afterwards":                   {change: later(0.031)},
 	} {
 		m, entries := officialRun()
 		if !c.builtin {
@@ -242,7 +246,7 @@ func TestClockRules(t *testing.T) {
 			entries = append(entries, Entry{Engine: at.Engine, GraphID: at.GraphID, Clock: c.loop})
 		}
 		for _, rule := range replayed(m, entries).Compliance.Rules {
-			if slices.Contains([]string{searches, kernel1, confirmed}, rule.Rule) &&
+			if slices.Contains([]string{searches, kernel1, confirmed, after}, rule.Rule) &&
 				rule.Holds != (rule.Rule != c.rule) {
 				t.Errorf("%s: %q: %v, %s", name, rule.Rule, rule.Holds, rule.Detail)
 			}

@@ -126,6 +126,8 @@ type RootRecord struct {
 
 	// Interference is the run queue wait and similar delays of the engine's process; nil if the system reports none.
 	Interference *machine.Interference `json:"interference,omitempty"`
+	// After is the processor time that the engine used from the return of the call to the end of validation, seconds.
+	After float64 `json:"after,omitempty"`
 
 	// ValidatedBy is the host's device that validated; empty: the CPU. Confirmed means that the CPU also validated, and
 	// agreed.
