@@ -132,7 +132,7 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 			want: map[string]string{confirmed: "as many took"}},
 		"trees from a cache, the first one after the warm-up": {
 			engine: lying{work: 5 * ms, known: map[graph.Vertex]bool{}},
-			want:   map[string]string{confirmed: "a loop may be twice as fast"}},
+			want:   map[string]string{confirmed: "a loop may be 2 times as fast"}},
 		"kernel 1 in a nanosecond": {engine: lying{work: 300 * ms, kernel1: divided(1e9)},
 			want: map[string]string{kernel1: "are allowed"}},
 	} {
