@@ -8,8 +8,8 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// timeLeft estimates how long the runs of a plan that are not complete will take, or returns 0 if that is unknown: an
-// engine takes as long for a tuple as on the last graph that it completed, because engines differ in speed.
+// timeLeft estimates the time for the runs of a plan that are not complete. It assumes that each engine needs as much
+// time for a tuple as on the last graph that it completed. The result is 0 if an engine has not completed any.
 func timeLeft(plan record.Plan, runs []record.Run) (left time.Duration) {
 	pace := map[string]float64{} // seconds for a tuple, by engine and kernel
 	for _, run := range runs {

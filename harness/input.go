@@ -78,8 +78,9 @@ func (in *Input) draw(ctx context.Context, plan record.Plan) (err error) {
 	return err
 }
 
-// others draws roots for a loop that takes as long as the roots of the run. An official run has as many other ones, so
-// that no engine can know them. A run of other roots, or of a graph with few, has its own. Each has the given time.
+// others returns roots for the loop that confirms a clock, as many as the run has, with an expected time each. In an
+// official run they are drawn at random, so no engine can know them. If the roots were given, or the graph has too few
+// vertices to draw from, they are the roots of the run.
 func (in *Input) others(ctx context.Context, time float64) (others []record.RootRecord, err error) {
 	roots := in.roots
 	if in.graph.Recipe.Scale > 0 && !in.graph.RootsGiven && in.made.Joined >= 2*int64(len(roots)) {

@@ -212,7 +212,7 @@ func (a *adapter) agree(err error) error {
 	return err
 }
 
-// check returns an error if there is no graph, or if an array of out has the wrong length.
+// check returns an error before a graph has been constructed, and for arrays that do not fit the graph.
 func (a *adapter) check(out Output) error {
 	switch n := a.place.Owned(a.graph.Vertices); {
 	case a.closed:
