@@ -66,15 +66,15 @@ func (e *engineRun) describe(ctx context.Context) (settings plugins.Settings, er
 	if settings, err = Resolve(e.spec, e.description); err != nil || e.in.graph.File == nil {
 		return settings, err
 	}
-	return settings, e.admit(ctx)
+	return settings, e.admit(ctx, settings.Limits(e.description))
 }
 
 // admit returns an error if an engine cannot take a graph from a file, or if the tuples, parents and validator leave it
 // too little memory.
-func (e *engineRun) admit(ctx context.Context) error {
+func (e *engineRun) admit(ctx context.Context, limits plugins.Limits) error {
 	g := e.in.graph
-	if !within(e.description.Limits, g.Vertices, g.Tuples) {
-		return tooLarge(e.spec.Name, e.description.Limits, e.in.id)
+	if !within(limits, g.Vertices, g.Tuples) {
+		return tooLarge(e.spec.Name, limits, e.in.id)
 	}
 	available, source, err := machine.AvailableMemory(ctx)
 	memory := memoryFor(e.in.id.Kernel == record.SSSP, e.description)

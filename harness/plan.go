@@ -49,7 +49,8 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 			failures = append(failures, fmt.Errorf("engine %s: %w", spec.Name, err))
 			continue
 		}
-		if _, err := Resolve(spec, d); err != nil {
+		settings, err := Resolve(spec, d)
+		if err != nil {
 			return err
 		}
 		if plan.Cluster.Spans() && spec.Builtin != record.Nothing {
@@ -68,7 +69,7 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 			return record.Usage("engine %s has no kernel 3; leave out sssp, or name other engines (teps engines lists which "+
 				"have it)", spec.Name)
 		}
-		limits = errors.Join(limits, checkLimits(plan, spec.Name, d.Limits))
+		limits = errors.Join(limits, checkLimits(plan, spec.Name, settings.Limits(d)))
 		memory[spec.Name] = memoryFor(plan.Has(record.SSSP), d)
 	}
 	if len(memory) == 0 {

@@ -193,11 +193,19 @@ func TestGraphBeyondLimits(t *testing.T) {
 		{other, plugins.Limits{Vertices: 64, Tuples: 62}, path + "64 vertices and 62 tuples"},
 		{other, plugins.Limits{Vertices: 64, Tuples: 63}, ""},
 	} {
-		e := &serial{describe: func(d *plugins.Description) { d.Limits = c.limits }}
-		err := Prepare(t.Context(), hostOf(map[string]*serial{"a": e}), c.plan)
-		if c.want == "" && err != nil ||
-			c.want != "" && (!errors.Is(err, plugins.ErrTuples) || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("limits %+v: got %v, want %q", c.limits, err, c.want)
+		for _, ofChoice := range []bool{false, true} {
+			e := &serial{describe: func(d *plugins.Description) {
+				if d.Limits = c.limits; ofChoice {
+					d.Limits = plugins.Limits{Tuples: 1 << 30}
+					d.Options = append(d.Options, plugins.Option{Name: "device", Kind: plugins.Choice, Default: "0",
+						Choices: []string{"1", "0"}, Limits: []plugins.Limits{{Vertices: 1}, c.limits}})
+				}
+			}}
+			err := Prepare(t.Context(), hostOf(map[string]*serial{"a": e}), c.plan)
+			if c.want == "" && err != nil ||
+				c.want != "" && (!errors.Is(err, plugins.ErrTuples) || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("limits %+v, of a choice: %v: got %v, want %q", c.limits, ofChoice, err, c.want)
+			}
 		}
 	}
 	// The size of a file is known once it is read. Then the engine fails.

@@ -65,7 +65,7 @@ func describe() (plugins.Description, error) {
 		d.Devices = append(d.Devices, plugins.Device{Kind: one.Kind, Name: name, Units: one.Units,
 			MemoryBytes: one.Memory, Details: details})
 	}
-	d.Limits, d.Memory = limits(devices), hostMemory(devices)
+	d.Memory = hostMemory(devices)
 	return d, nil
 }
 
@@ -85,23 +85,24 @@ func oneLine(text string, limit int) string {
 const automatic = "auto"
 
 func options(devices []driver.Device) []plugins.Option {
-	return append([]plugins.Option{
-		{Name: "device", Kind: plugins.Choice, Default: automatic, Choices: choices(devices), Meaning: "a device by its " +
-			"number or name; auto is the first GPU, or the first device without one"},
-	}, plugins.SwitchOptions("30", "16384")...)
-}
-
-// choices returns what the option device can be: automatic, or the number or the name of a device that can be used.
-func choices(devices []driver.Device) []string {
-	all := []string{automatic}
+	device := plugins.Option{Name: "device", Kind: plugins.Choice, Default: automatic,
+		Meaning: "a device by its number or name; auto is the first GPU, or the first device without one"}
+	values := []string{automatic}
 	for i, d := range devices {
-		for _, value := range []string{strconv.Itoa(i), shortName(d)} {
-			if d.Problem == "" && !slices.Contains(all, value) {
-				all = append(all, value)
-			}
-		}
+		values = append(values, strconv.Itoa(i), shortName(d))
 	}
-	return all
+	for _, value := range values {
+		var limit plugins.Limits
+		i, err := choose(devices, value)
+		if slices.Contains(device.Choices, value) || err != nil && value != automatic {
+			continue
+		}
+		if err == nil {
+			limit = limits(devices[i])
+		}
+		device.Choices, device.Limits = append(device.Choices, value), append(device.Limits, limit)
+	}
+	return append([]plugins.Option{device}, plugins.SwitchOptions("30", "16384")...)
 }
 
 // shortName returns the name of a device in lower case, with dashes between its words.

@@ -53,10 +53,18 @@ func TestChoiceOfADevice(t *testing.T) {
 
 func TestLimitsOfADevice(t *testing.T) {
 	quarter := driver.Device{Name: "small", Memory: 16 << 30, MaxArray: 4 << 30}
-	broken := driver.Device{Memory: 1 << 40, MaxArray: 1 << 40, Problem: "no compiler"}
-	l := limits([]driver.Device{quarter, broken})
-	if want := (plugins.Limits{Vertices: 256 << 20, Tuples: 512 << 20}); l != want {
-		t.Errorf("got %v, want %v", l, want)
+	broken := driver.Device{Name: "large", Memory: 1 << 40, MaxArray: 1 << 40, Problem: "no compiler"}
+	gpu := driver.Device{Name: "gpu", Kind: "gpu", Memory: 8 << 30, MaxArray: 8 << 30}
+	l := limits(quarter)
+	all := []driver.Device{quarter, broken, gpu}
+	for option, want := range map[string]plugins.Limits{
+		"0": {Vertices: 256 << 20, Tuples: 512 << 20}, "small": l,
+		"gpu": {Vertices: 512 << 20, Tuples: 448 << 20}, automatic: limits(gpu),
+	} {
+		set, err := plugins.Resolve(options(all), map[string]string{"device": option})
+		if got := set.Limits(plugins.Description{Options: options(all)}); err != nil || got != want {
+			t.Errorf("device=%s: got %v and %v, want %v", option, got, err, want)
+		}
 	}
 	for _, c := range []struct {
 		tuples  int64

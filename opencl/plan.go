@@ -91,22 +91,16 @@ const (
 // quads, queues and parents by vertex; bitmaps.
 func searchBytes(labels, searched int64) int64 { return (4+4+4+8)*labels + (4+16+2*8+4+1)*searched }
 
-// limits returns the largest graph that kernel 1 accepts on some device: offsets have 32 bits, the lists of all
-// vertices are one array, and the tuples are on the device while they are made.
-func limits(devices []driver.Device) (l plugins.Limits) {
-	for _, d := range devices {
-		if d.Problem == "" {
-			tuples := min(d.MaxArray/entryBytes, (d.Memory-d.Memory/8)/(pairBytes+entryBytes), maxTuples) // the rest: a sort
-			l.Tuples = max(l.Tuples, tuples)
-			l.Vertices = max(l.Vertices, min(d.MaxArray/16, none))
-		}
-	}
-	return l
+// limits returns the largest graph that kernel 1 accepts on a device: offsets have 32 bits, the lists of all vertices
+// are one array, and the tuples are on the device while they are made.
+func limits(d driver.Device) plugins.Limits {
+	tuples := min(d.MaxArray/entryBytes, (d.Memory-d.Memory/8)/(pairBytes+entryBytes), maxTuples) // the rest: a sort
+	return plugins.Limits{Vertices: min(d.MaxArray/16, none), Tuples: tuples}
 }
 
 // checkTuples refuses graphs beyond the limits of a device. tooLong: a label has more than 32 bits.
 func checkTuples(d driver.Device, tuples int64, maxLabel uint32, tooLong bool) error {
-	l := limits([]driver.Device{d})
+	l := limits(d)
 	switch {
 	case tooLong || maxLabel >= none:
 		return fmt.Errorf("the tuples have labels above %d, the largest that this engine accepts: %w",

@@ -208,6 +208,8 @@ func TestEveryImpossibleAnswerIsRefused(t *testing.T) {
 		{memory(Memory{PerTuple: -1}), "memory.per_tuple is -1"},
 		{memory(Memory{PerTuple: math.Inf(1)}), "memory.per_tuple is +Inf"},
 		{memory(Memory{PerVertex: math.NaN()}), "memory.per_vertex is NaN"},
+		{options(Option{Name: "a", Kind: Choice, Choices: []string{"x", "y"}, Limits: make([]Limits, 1)}),
+			"options[0].limits has 1 elements; want none, or one for each of the 2 choices"},
 		{describe(func(d *Description) { d.Limits.Vertices = 1<<53 + 1 }), "limits.vertices is 9007199254740993"},
 		{describe(func(d *Description) { d.Devices = make([]Device, 256) }), ""},
 		{describe(func(d *Description) { d.Devices = make([]Device, 257) }),

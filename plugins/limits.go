@@ -48,6 +48,9 @@ func (d Description) Check() error {
 			return fmt.Errorf("options[%d].name is %q, as of an option before it; want different names", i, o.Name)
 		case !slices.Contains([]Kind{Int, Float, Bool, Choice, Text}, o.Kind):
 			return fmt.Errorf("options[%d].kind is %.40q; want int, float, bool, choice or text", i, o.Kind)
+		case len(o.Limits) != 0 && len(o.Limits) != len(o.Choices):
+			return fmt.Errorf("options[%d].limits has %d elements; want none, or one for each of the %d choices", i,
+				len(o.Limits), len(o.Choices))
 		case o.Min != nil && o.Max != nil && *o.Min > *o.Max:
 			return fmt.Errorf("options[%d].min is %v; want at most max, %v", i, *o.Min, *o.Max)
 		}

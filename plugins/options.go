@@ -32,7 +32,8 @@ type Option struct {
 	Min     *float64 `json:"min,omitempty"` // Int and Float; nil: no bound
 	Max     *float64 `json:"max,omitempty"`
 	Choices []string `json:"choices,omitempty"`
-	Meaning string   `json:"meaning"` // one sentence, with its unit
+	Limits  []Limits `json:"limits,omitempty"` // none, or those with each of Choices, besides Description.Limits
+	Meaning string   `json:"meaning"`          // one sentence, with its unit
 
 	// A combination of options that does not fit is refused before a graph is generated.
 	Divides string `json:"divides,omitempty"` // Int: the name of an Int option that this one divides, unless it is 0
@@ -184,6 +185,18 @@ func (s Settings) Float(name string) float64 {
 func (s Settings) Bool(name string) bool {
 	b, _ := strconv.ParseBool(s.values[name])
 	return b
+}
+
+// Limits returns what an engine accepts with these settings: the least of its limits and those of the choices.
+func (s Settings) Limits(d Description) Limits {
+	smaller := func(a, b int64) int64 { return cmp.Or(min(a, b), max(a, b)) } // 0 means no limit
+	all := d.Limits
+	for _, o := range d.Options {
+		if i := slices.Index(o.Choices, s.Text(o.Name)); i >= 0 && i < len(o.Limits) {
+			all = Limits{smaller(all.Vertices, o.Limits[i].Vertices), smaller(all.Tuples, o.Limits[i].Tuples)}
+		}
+	}
+	return all
 }
 
 // Text returns an option of Kind Text or Choice.

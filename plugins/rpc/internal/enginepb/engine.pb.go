@@ -1660,6 +1660,7 @@ type Option struct {
 	Meaning       string                 `protobuf:"bytes,7,opt,name=meaning,proto3" json:"meaning,omitempty"`
 	Divides       string                 `protobuf:"bytes,8,opt,name=divides,proto3" json:"divides,omitempty"`
 	Needs         string                 `protobuf:"bytes,9,opt,name=needs,proto3" json:"needs,omitempty"`
+	Limits        []*Limits              `protobuf:"bytes,10,rep,name=limits,proto3" json:"limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1755,6 +1756,13 @@ func (x *Option) GetNeeds() string {
 		return x.Needs
 	}
 	return ""
+}
+
+func (x *Option) GetLimits() []*Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
 }
 
 type Memory struct {
@@ -2613,7 +2621,7 @@ const file_engine_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05units\x18\x03 \x01(\x03R\x05units\x12!\n" +
 	"\fmemory_bytes\x18\x04 \x01(\x03R\vmemoryBytes\x12.\n" +
-	"\adetails\x18\x05 \x03(\v2\x14.teps.engine.v1.FactR\adetails\"\xec\x01\n" +
+	"\adetails\x18\x05 \x03(\v2\x14.teps.engine.v1.FactR\adetails\"\x9c\x02\n" +
 	"\x06Option\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
@@ -2623,7 +2631,9 @@ const file_engine_proto_rawDesc = "" +
 	"\achoices\x18\x06 \x03(\tR\achoices\x12\x18\n" +
 	"\ameaning\x18\a \x01(\tR\ameaning\x12\x18\n" +
 	"\adivides\x18\b \x01(\tR\adivides\x12\x14\n" +
-	"\x05needs\x18\t \x01(\tR\x05needsB\x06\n" +
+	"\x05needs\x18\t \x01(\tR\x05needs\x12.\n" +
+	"\x06limits\x18\n" +
+	" \x03(\v2\x16.teps.engine.v1.LimitsR\x06limitsB\x06\n" +
 	"\x04_minB\x06\n" +
 	"\x04_max\"s\n" +
 	"\x06Memory\x12\x14\n" +
@@ -2813,43 +2823,44 @@ var file_engine_proto_depIdxs = []int32{
 	24, // 23: teps.engine.v1.Description.limits:type_name -> teps.engine.v1.Limits
 	27, // 24: teps.engine.v1.Description.path_memory:type_name -> teps.engine.v1.Memory
 	35, // 25: teps.engine.v1.Device.details:type_name -> teps.engine.v1.Fact
-	34, // 26: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
-	29, // 27: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
-	35, // 28: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
-	32, // 29: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
-	34, // 30: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
-	31, // 31: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
-	34, // 32: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
-	0,  // 33: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
-	34, // 34: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
-	33, // 35: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
-	1,  // 36: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
-	37, // 37: teps.engine.v1.Failure.violation:type_name -> teps.engine.v1.Violation
-	2,  // 38: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
-	3,  // 39: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
-	5,  // 40: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
-	16, // 41: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
-	6,  // 42: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
-	8,  // 43: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
-	10, // 44: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
-	12, // 45: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
-	14, // 46: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
-	18, // 47: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
-	23, // 48: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
-	28, // 49: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
-	30, // 50: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
-	17, // 51: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
-	7,  // 52: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
-	9,  // 53: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
-	11, // 54: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
-	13, // 55: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
-	15, // 56: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
-	19, // 57: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
-	48, // [48:58] is the sub-list for method output_type
-	38, // [38:48] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	24, // 26: teps.engine.v1.Option.limits:type_name -> teps.engine.v1.Limits
+	34, // 27: teps.engine.v1.Construction.phases:type_name -> teps.engine.v1.Phase
+	29, // 28: teps.engine.v1.Construction.claims:type_name -> teps.engine.v1.Claims
+	35, // 29: teps.engine.v1.Construction.details:type_name -> teps.engine.v1.Fact
+	32, // 30: teps.engine.v1.Traversal.levels:type_name -> teps.engine.v1.Level
+	34, // 31: teps.engine.v1.Traversal.phases:type_name -> teps.engine.v1.Phase
+	31, // 32: teps.engine.v1.Traversal.ranks:type_name -> teps.engine.v1.Rank
+	34, // 33: teps.engine.v1.Rank.phases:type_name -> teps.engine.v1.Phase
+	0,  // 34: teps.engine.v1.Level.direction:type_name -> teps.engine.v1.Level.Direction
+	34, // 35: teps.engine.v1.Level.phases:type_name -> teps.engine.v1.Phase
+	33, // 36: teps.engine.v1.Level.counters:type_name -> teps.engine.v1.Counter
+	1,  // 37: teps.engine.v1.Failure.kinds:type_name -> teps.engine.v1.Failure.Kind
+	37, // 38: teps.engine.v1.Failure.violation:type_name -> teps.engine.v1.Violation
+	2,  // 39: teps.engine.v1.Engine.Describe:input_type -> teps.engine.v1.DescribeRequest
+	3,  // 40: teps.engine.v1.Engine.Construct:input_type -> teps.engine.v1.ConstructRequest
+	5,  // 41: teps.engine.v1.Engine.Search:input_type -> teps.engine.v1.SearchRequest
+	16, // 42: teps.engine.v1.Engine.Close:input_type -> teps.engine.v1.CloseRequest
+	6,  // 43: teps.engine.v1.Engine.Repeat:input_type -> teps.engine.v1.RepeatRequest
+	8,  // 44: teps.engine.v1.Engine.Generate:input_type -> teps.engine.v1.GenerateRequest
+	10, // 45: teps.engine.v1.Engine.Lend:input_type -> teps.engine.v1.LendRequest
+	12, // 46: teps.engine.v1.Engine.Load:input_type -> teps.engine.v1.LoadRequest
+	14, // 47: teps.engine.v1.Engine.Validate:input_type -> teps.engine.v1.ValidateRequest
+	18, // 48: teps.engine.v1.Engine.Cancel:input_type -> teps.engine.v1.CancelRequest
+	23, // 49: teps.engine.v1.Engine.Describe:output_type -> teps.engine.v1.Description
+	28, // 50: teps.engine.v1.Engine.Construct:output_type -> teps.engine.v1.Construction
+	30, // 51: teps.engine.v1.Engine.Search:output_type -> teps.engine.v1.Traversal
+	17, // 52: teps.engine.v1.Engine.Close:output_type -> teps.engine.v1.CloseReply
+	7,  // 53: teps.engine.v1.Engine.Repeat:output_type -> teps.engine.v1.RepeatReply
+	9,  // 54: teps.engine.v1.Engine.Generate:output_type -> teps.engine.v1.GenerateReply
+	11, // 55: teps.engine.v1.Engine.Lend:output_type -> teps.engine.v1.LendReply
+	13, // 56: teps.engine.v1.Engine.Load:output_type -> teps.engine.v1.LoadReply
+	15, // 57: teps.engine.v1.Engine.Validate:output_type -> teps.engine.v1.Verdict
+	19, // 58: teps.engine.v1.Engine.Cancel:output_type -> teps.engine.v1.CancelReply
+	49, // [49:59] is the sub-list for method output_type
+	39, // [39:49] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_engine_proto_init() }
