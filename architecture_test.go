@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	"internal/regular":  {},
 	"internal/team":     {},
 	"internal/units":    {},
-	"machine":           {"internal/memory", "internal/units"},
+	"machine":           {"internal/units"},
 	"record":            {"graph", "graph/validate", "machine", "plugins", "power", "internal/regular", "internal/units"},
 	"harness": {
 		"graph", "graph/files", "graph/validate", "machine", "plugins", "power", "record", "internal/units",

@@ -40,8 +40,7 @@ type Machine struct {
 	Virtual     string  `json:"virtual,omitempty"` // signs of a hypervisor
 	GPUs        []GPU   `json:"gpus,omitempty"`
 
-	MemorySpeed *MemorySpeed `json:"memory_speed,omitempty"` // nil: not measured
-	Load        *Load        `json:"load,omitempty"`         // before the run; nil: not known
+	Load *Load `json:"load,omitempty"` // before the run; nil: not known
 }
 
 // GPU is a graphics processor or accelerator on the PCI bus, whether an engine uses it or not.

@@ -7,18 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/shirou/gopsutil/v3/mem"
 
-	"github.com/tepsbench/teps/internal/memory"
 	"github.com/tepsbench/teps/internal/units"
 )
 
@@ -123,90 +118,4 @@ func (g controlGroup) room() int64 {
 	}
 	used := number(g.dir.line(usage))
 	return max(0, limit-max(0, used-number(field(g.dir.line("memory.stat"), cache+" "))))
-}
-
-// MemorySpeed is the speed at which all processors read memory outside their caches: a lower bound on the time of a
-// search.
-type MemorySpeed struct {
-	Bandwidth   float64 `json:"bandwidth"`    // bytes per second; each thread reads a separate part in order
-	RandomReads float64 `json:"random_reads"` // 8-byte words per second, from independent random places
-	Bytes       int64   `json:"bytes"`        // bytes read
-	Threads     int     `json:"threads"`
-}
-
-// MeasureMemory measures the speed of memory, on huge pages if the system has them, over four times the size of the
-// caches. It takes some seconds. The results are the best of several passes (as in McCalpin's STREAM).
-func MeasureMemory(ctx context.Context) (MemorySpeed, error) {
-	size := max(4*This(ctx).CacheBytes, units.GiB)
-	if available, _, err := AvailableMemory(ctx); err == nil {
-		size = min(size, available/4)
-	}
-	return measureMemory(ctx, size)
-}
-
-func measureMemory(ctx context.Context, size int64) (MemorySpeed, error) {
-	arena := memory.New()
-	defer arena.ReleaseAll()
-	speed := MemorySpeed{Bytes: size / 8 * 8, Threads: runtime.GOMAXPROCS(0)}
-	if ctx.Err() != nil {
-		return speed, ctx.Err()
-	}
-	words := memory.Allocate[uint64](arena, "measuring memory", int(size/8))
-	if arena.Err() != nil {
-		return speed, arena.Err()
-	}
-	part := func(t int) []uint64 { return words[len(words)*t/speed.Threads : len(words)*(t+1)/speed.Threads] }
-	inParallel(speed.Threads, func(t int) uint64 { // first touch places each part near its thread
-		for i := range part(t) {
-			part(t)[i] = uint64(i)
-		}
-		return 0
-	})
-	const passes, reads = 5, 1 << 22
-	for i := 0; i < passes && ctx.Err() == nil; i++ {
-		elapsed := inParallel(speed.Threads, func(t int) uint64 { return sum(part(t)) })
-		speed.Bandwidth = max(speed.Bandwidth, float64(speed.Bytes)/elapsed.Seconds())
-		elapsed = inParallel(speed.Threads, func(t int) uint64 { return gather(words, uint64(t)*reads, reads) })
-		speed.RandomReads = max(speed.RandomReads, float64(speed.Threads*reads)/elapsed.Seconds())
-	}
-	return speed, ctx.Err()
-}
-
-// inParallel returns the time that n threads take for work.
-func inParallel(n int, work func(thread int) uint64) time.Duration {
-	results := make([]uint64, n)
-	defer runtime.KeepAlive(results)
-	var all sync.WaitGroup
-	start := time.Now()
-	for t := range n {
-		all.Go(func() { results[t] = work(t) })
-	}
-	all.Wait()
-	return time.Since(start)
-}
-
-// sum reads words in order, in four independent chains of additions, so that the time is that of reading.
-func sum(words []uint64) uint64 {
-	var a, b, c, d uint64
-	for ; len(words) >= 8; words = words[8:] {
-		a += words[0] + words[4]
-		b += words[1] + words[5]
-		c += words[2] + words[6]
-		d += words[3] + words[7]
-	}
-	for _, word := range words {
-		a += word
-	}
-	return a + b + c + d
-}
-
-// gather reads n words from independent random places (splitmix64, Steele et al. 2014).
-func gather(words []uint64, seed uint64, n int) (total uint64) {
-	for i := range uint64(n) {
-		x := (seed + i + 1) * 0x9e3779b97f4a7c15
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-		place, _ := bits.Mul64(x^x>>27, uint64(len(words)))
-		total += words[place]
-	}
-	return total
 }

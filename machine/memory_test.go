@@ -3,12 +3,10 @@
 package machine
 
 import (
-	"context"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -125,36 +123,6 @@ func TestAvailableMemoryOfThisMachine(t *testing.T) {
 	if total := This(t.Context()).MemoryBytes; total > 0 && bytes > total {
 		t.Errorf("%d bytes are available of %d", bytes, total)
 	}
-}
-
-func TestMemoryIsReadWhole(t *testing.T) {
-	words := make([]uint64, 1003)
-	want := uint64(0)
-	for i := range words {
-		words[i] = uint64(i * i)
-		want += words[i]
-	}
-	must.Equal(t, sum(words), want)
-	if got := gather(slices.Repeat([]uint64{1}, 1003), 7, 500); got != 500 {
-		t.Errorf("%d words were gathered, want 500", got)
-	}
-	var counts [4]int
-	for seed := range uint64(16000) {
-		counts[gather([]uint64{0, 1, 2, 3}, seed, 1)]++
-	}
-	if slices.Min(counts[:]) < 3700 || slices.Max(counts[:]) > 4300 {
-		t.Errorf("four places were read %v times of 16,000", counts)
-	}
-}
-
-func TestMemorySpeed(t *testing.T) {
-	speed, err := measureMemory(t.Context(), 1<<22+5)
-	if err != nil || speed.Bytes != 1<<22 || speed.Threads < 1 || speed.Bandwidth < 1e6 || speed.RandomReads < 1e4 {
-		t.Errorf("got %+v, error %v", speed, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	must.Is(t, must.Err(MeasureMemory(ctx)), context.Canceled)
 }
 
 // A busy thread waits 2 ms, an idle one 5 ms, a child of the process 1 ms.

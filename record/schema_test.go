@@ -215,7 +215,6 @@ var fullMachine = machine.Machine{
 	Hostname: "node1", CPU: "a processor", Sockets: 2, Cores: 8, Threads: 16, CacheBytes: 1 << 25, ClockMHz: 3700,
 	SMT: "on", Governor: "performance", NUMANodes: 1, MemoryBytes: 1 << 35, HugePages: "madvise",
 	OS: "linux/amd64", Kernel: "6.1", Virtual: "hypervisor flag set",
-	MemorySpeed: &machine.MemorySpeed{Bandwidth: 2e11, RandomReads: 1e9, Bytes: 1 << 30, Threads: 16},
 	GPUs: []machine.GPU{
 		{Name: "NVIDIA H200", PCI: "10de:2335", Address: "0000:18:00.0", Driver: "NVIDIA 580.65.06"},
 	},

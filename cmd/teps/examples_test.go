@@ -105,7 +105,7 @@ func small(t *testing.T, line string) (stdout, stderr string, code int) {
 	line = regexp.MustCompile(`(grid2d|path):\d+`).ReplaceAllString(strings.ReplaceAll(line, "'", ""), "$1:9")
 	line = regexp.MustCompile(`--scale \S+`).ReplaceAllString(line, "--scale 6")
 	line = regexp.MustCompile(`--case \S+`).ReplaceAllString(line, "")
-	line = strings.NewReplacer("--energy 60s", "--energy 50ms", "--measure", "--measure=false").Replace(line)
+	line = strings.NewReplacer("--energy 60s", "--energy 50ms").Replace(line)
 	args := strings.Fields(line)
 	if args[0] == "run" && !strings.Contains(line, "--resume") {
 		args = slices.Insert(args, 1, "--roots", "2", "--scale", "6") // the line's own come later and win

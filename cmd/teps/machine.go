@@ -23,7 +23,6 @@ import (
 
 func machineCommand() *cobra.Command {
 	var specifications []string
-	var measure bool
 	c := &cobra.Command{
 		Use:   "machine",
 		Short: "Show this machine as a record describes it, and its power meters",
@@ -41,10 +40,7 @@ why the other sources have none.
 			if err != nil {
 				return err
 			}
-			m, err := describeMachine(c.Context(), measure, newProgress(c.ErrOrStderr(), false))
-			if err != nil {
-				return err
-			}
+			m := describeMachine(c.Context(), newProgress(c.ErrOrStderr(), false))
 			w, result := c.OutOrStdout(), reports.Result{Result: record.Result{Manifest: record.Manifest{Machine: m}}}
 			printFacts(w, "", result.Facts()[0])
 			if available, source, err := machine.AvailableMemory(c.Context()); err == nil {
@@ -55,25 +51,17 @@ why the other sources have none.
 		},
 	}
 	c.Flags().StringArrayVar(&specifications, "meter", nil, "power meter: SOURCE[:SCOPE][=VALUE] (repeatable)")
-	c.Flags().BoolVar(&measure, "measure", false, "measure the speed of memory with all processors (takes some seconds)")
 	return c
 }
 
-// describeMachine describes this machine, warns if it is busy, and optionally measures the speed of its memory.
-func describeMachine(ctx context.Context, measure bool, p *progress) (machine.Machine, error) {
+// describeMachine describes this machine, and warns if it is busy.
+func describeMachine(ctx context.Context, p *progress) machine.Machine {
 	m := machine.This(ctx)
 	m.Load = machine.MeasureLoad(ctx)
 	for _, warning := range m.Warnings() {
 		p.Note(warning)
 	}
-	if measure {
-		step := p.Step("speed of memory", 0)
-		speed, err := machine.MeasureMemory(ctx)
-		m.MemorySpeed = &speed
-		step.End(fmt.Sprintf("%s read", units.Bytes(speed.Bytes)), err)
-		return m, err
-	}
-	return m, nil
+	return m
 }
 
 // printFact prints a name and its value.

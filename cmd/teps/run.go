@@ -28,8 +28,8 @@ const defaultStore = "teps-results"
 
 type runFlags struct {
 	planFlags
-	out, store, resume      string
-	quiet, verbose, measure bool
+	out, store, resume string
+	quiet, verbose     bool
 }
 
 func runCommand(engines catalog) *cobra.Command {
@@ -68,7 +68,6 @@ or a search is wrong.
 	flags.StringVar(&f.out, "out", "", "directory for records, plots and page (default STORE/DATE-TIME)")
 	flags.StringVar(&f.store, "store", defaultStore, "directory for the directories of runs")
 	flags.StringVar(&f.resume, "resume", "", "continue the interrupted run in this directory")
-	flags.BoolVar(&f.measure, "measure", false, "measure the speed of memory first, for the record")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only what is wrong")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show the logs of the host and the engines")
 	return c
@@ -142,11 +141,7 @@ func (f *runFlags) execute(c *cobra.Command, host *processes, plan record.Plan, 
 		}
 		return err
 	}
-	this, err := describeMachine(ctx, f.measure, progress)
-	if err != nil {
-		return err
-	}
-	store, err := open(this)
+	store, err := open(describeMachine(ctx, progress))
 	if err != nil {
 		return err
 	}
