@@ -28,6 +28,8 @@ type Result struct {
 	// Digest is the checksum of the record's three files. It is empty for a run without result.json, or with a
 	// journal that has grown since.
 	Digest string `json:"digest,omitempty"`
+	// Directory is where it was loaded from; empty: not from a file.
+	Directory string `json:"-"`
 }
 
 // Manifest describes the plan of a run, its machine and its software. run.json contains it from the start of a run.

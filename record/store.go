@@ -285,7 +285,7 @@ func (s *Store) read() (r Result, err error) {
 	if r, err = s.Result(); err != nil {
 		return r, inALine(fmt.Errorf("%s: %w", path(JournalFile), err))
 	}
-	r.Digest = digest
+	r.Digest, r.Directory = digest, s.dir
 	return r, nil
 }
 

@@ -32,6 +32,8 @@ func TestTextsAreAsTheyWere(t *testing.T) {
 		}
 	}
 	tables := func(w io.Writer, r reports.Report) error { return Tables(w, r, 0) }
+	draft := samples.Green()[0]
+	draft.Runs = draft.Runs[:1]
 	for _, c := range []struct {
 		name    string
 		records []record.Result
@@ -43,10 +45,11 @@ func TestTextsAreAsTheyWere(t *testing.T) {
 		{"unofficial", samples.Unofficial(), map[string]write{"text": tables, "bench": Bench, "graph500": each(Graph500)}},
 		{"valid", []record.Result{samples.FewRoots([]string{"cpu"}, 16)}, map[string]write{"text": tables,
 			"graph500": each(Graph500)}},
-		{"green", samples.Green(), map[string]write{"text": tables, "submission": each(Submission)}},
+		{"green", samples.Green(), map[string]write{"text": tables, "submission": Submission}},
+		{"drafts", append(samples.Several(), draft), map[string]write{"submission": Submission}},
 		{"sweep", samples.Sweep(), map[string]write{"text": tables}},
 		{"days", samples.Store(3, 1, 1, 0.85), map[string]write{"text": tables}},
-		{"empty", []record.Result{{}}, map[string]write{"graph500": each(Graph500), "submission": each(Submission)}},
+		{"empty", []record.Result{{}}, map[string]write{"graph500": each(Graph500), "submission": Submission}},
 	} {
 		for format, write := range c.formats {
 			var b bytes.Buffer

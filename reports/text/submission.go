@@ -4,8 +4,10 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tepsbench/teps/power"
@@ -24,23 +26,37 @@ type form struct {
 // Submission writes the fields of the forms of Graph500 and, of a run with an energy loop, of Green Graph500. A block
 // is the draft of a submission if the run is valid, follows the rules and has the scale of a class and, for Green
 // Graph500, if the power is that of the whole system, measured, at an EEHPC level. What is not in the record is
-// "(fill in)"; the last line of a block names these blanks.
-func Submission(w io.Writer, r reports.Result) error {
+// "(fill in)"; the last line of a block names these blanks. Of several records only drafts have a block, the largest
+// scale and the fastest first; a line for every other run says why it is none.
+func Submission(w io.Writer, r reports.Report) error {
 	var forms []form
-	for _, run := range r.Runs {
-		f := form{Summary: run, Result: r, Why: notSubmitted(run)}
-		if f.HasLoop() {
-			if f.WhyNotGreen, f.Figure = notGreen(run); f.WhyNotGreen != "" {
-				if figure, found := run.PowerFigure(); found {
-					f.Figure = &figure
-				}
+	runs, others := 0, ""
+	for _, result := range r.Results {
+		for _, run := range result.Runs {
+			runs++
+			f := form{Summary: run, Result: result, Why: notSubmitted(run)}
+			if result.Mark != "" && f.Why != "" {
+				others += fmt.Sprintf("# %s: %s %s: %s\n", reports.Sentence(result.Directory), run.Label, run.AtGraph(),
+					reports.Sentence(f.Why))
+				continue
 			}
+			if f.HasLoop() {
+				f.WhyNotGreen, f.Figure = notGreen(run)
+			}
+			forms = append(forms, f)
 		}
-		forms = append(forms, f)
 	}
 	var b bytes.Buffer
-	if err := fill(&b, "submission.tmpl", forms); err != nil {
-		return err
+	if len(r.Results) > 1 {
+		slices.SortStableFunc(forms, func(a, b form) int {
+			return cmp.Or(b.Scale-a.Scale, cmp.Compare(b.Rate(), a.Rate()))
+		})
+		fmt.Fprintf(&b, "# Drafts of submissions: %d of %s\n%s\n", len(forms), reports.Plural(runs, "run", "runs"), others)
+	}
+	if len(forms) > 0 || runs == 0 {
+		if err := fill(&b, "submission.tmpl", forms); err != nil {
+			return err
+		}
 	}
 	blocks := strings.Split(b.String(), "\n\n")
 	for i, block := range blocks {
@@ -48,7 +64,8 @@ func Submission(w io.Writer, r reports.Result) error {
 			blocks[i] = strings.TrimSuffix(block, "\n") + "\n# To fill in: " + strings.Join(names, ", ")
 		}
 	}
-	return flush(w, bytes.NewBufferString(strings.TrimSuffix(strings.Join(blocks, "\n\n"), "\n")+"\n"), "the submission")
+	text := strings.TrimRight(strings.Join(blocks, "\n\n"), "\n") + "\n"
+	return flush(w, bytes.NewBufferString(text), "the submission")
 }
 
 // blanks are the names of the fields that somebody must fill in.
@@ -106,33 +123,40 @@ func notSubmitted(run reports.Summary) string {
 	case why != "":
 		return why
 	case !run.Compliant():
-		return "the run is not compliant: " + run.RuleCount()
+		var broken []string
+		for _, rule := range run.BrokenRules() {
+			broken = append(broken, rule.Rule)
+		}
+		return "the run is not compliant: " + reports.Joined(": ", run.RuleCount(), strings.Join(broken, "; "))
 	case (form{Summary: run}).Class() == "":
 		return fmt.Sprintf("the smallest class of Graph500, %s, has scale %d", classes()[0].name, classes()[0].scale)
 	}
 	return ""
 }
 
-// notGreen says why a run with an energy loop is not even the draft of a submission. Of a draft it returns the figure:
-// that of the system's meter which reached the level.
+// notGreen says why a run with an energy loop is not even the draft of a submission. The figure is that of the system's
+// meter which reached the level; without a draft it is the best one, if there is any.
 func notGreen(run reports.Summary) (why string, figure *record.PowerFigure) {
 	green := run.Energy.Green
+	if best, found := run.PowerFigure(); found {
+		figure = &best
+	}
 	if run.Energy.Failure != "" {
-		return "the energy loop failed: " + run.Energy.Failure, nil
+		return "the energy loop failed: " + run.Energy.Failure, figure
 	}
 	for _, f := range run.PowerFigures() {
 		if green != nil && green.Level > 0 && f.Of == green.Meter && f.System && f.Method == power.Measured {
-			if why := notSubmitted(run); why != "" {
-				return why, nil
+			if why = notSubmitted(run); why == "" {
+				figure = &f
 			}
-			return "", &f
+			return why, figure
 		}
 	}
 	if why := notOfficial(run); why != "" {
-		return why, nil
+		return why, figure
 	}
 	if green != nil && len(green.Missing) > 0 {
-		return "no EEHPC level is reached: it takes " + green.Missing[0], nil
+		return "no EEHPC level is reached: it takes " + green.Missing[0], figure
 	}
-	return "no system power was measured", nil
+	return "no system power was measured", figure
 }

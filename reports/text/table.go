@@ -26,11 +26,11 @@ func Columns(w io.Writer, t reports.Table, width int) error {
 const gap = 2 // between columns
 
 // dispensable are the heads of columns that a table can do without where it is too wide, the first to go first.
-var dispensable = []string{reports.Range, "roots", "date", "what differs", "detects"}
+var dispensable = []string{reports.Range, "roots", "date", "detects"}
 
 // fit returns the table, without dispensable columns if other texts would lose too much by them, and its widths.
 func fit(t reports.Table, width int) (reports.Table, []int) {
-	const readable = 12 // columns of a text
+	const readable = 20 // columns of a text
 	widths, short := columnWidths(t, width, readable)
 	for _, head := range dispensable {
 		if i := slices.IndexFunc(t.Head, func(c reports.Cell) bool { return c.Text == head }); short && i >= 0 {
@@ -105,22 +105,35 @@ func rendered(t reports.Table, width int) string {
 	return b.String()
 }
 
-// Tables writes the table that ends a run, or of several runs a line for each variant and their history.
+// Tables writes the table that ends a run, or of several runs a line for each variant, how variants of one name differ,
+// and their history.
 func Tables(w io.Writer, r reports.Report, width int) error {
 	var records []record.Result
 	for _, result := range r.Results {
 		records = append(records, result.Result)
 	}
-	t, history := r.Results[0].RunTable(false), reports.Table{}
+	line := func(s, indent string) string { return Wrap(s, min(cmp.Or(width, 80), 100)-len(indent), indent) + "\n" }
+	t, history, notes := r.Results[0].RunTable(false), reports.Table{}, ""
 	if len(r.Results) > 1 {
-		t, history = reports.VariantTable(reports.Sorted(r.Variants())), parts.History(r).Table
+		variants := reports.Sorted(r.Variants())
+		t, history = reports.VariantTable(variants), parts.History(r).Table
+		t.Remove("what differs")
+		for _, variant := range variants {
+			note := line(variant.Label+": "+variant.Differs, "  ")
+			if variant.Differs != reports.Missing && !strings.Contains("\n"+notes, "\n"+note) {
+				notes += note
+			}
+		}
 	}
-	tables := rendered(t, width)
+	if notes != "" {
+		notes = "\n" + notes
+	}
+	tables := rendered(t, width) + notes
 	if len(history.Rows) > 0 {
 		tables += "\n" + rendered(history, width)
 	}
 	if note := reports.NoDigest(records...); note != "" {
-		tables += "\n" + Wrap(note, min(cmp.Or(width, 80), 100), "") + "\n"
+		tables += "\n" + line(note, "")
 	}
 	return flush(w, bytes.NewBufferString(tables), "the tables")
 }
