@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,8 +175,8 @@ func (s *localSession) StopValidating() {
 	s.local.device.close() // that made the tuples, if no search was validated
 }
 
-// judge validates the result of a search, on the device if there is one. The CPU explains what is wrong with a result
-// that breaks a rule, and the two must agree.
+// judge validates the result of a search, on the device if there is one. The CPU finds what is wrong with a result that
+// breaks a rule, and the two must agree.
 func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validation) (v Verdict, err error) {
 	var violation *validate.Violation
 	done := s.device.try(ctx, func(ctx context.Context, a plugins.Accelerator) (err error) {
@@ -195,30 +194,25 @@ func (s *localSession) judge(ctx context.Context, root graph.Vertex, how Validat
 		return v, nil
 	}
 	v.Confirmed = true
-	device := verdictText(v.Tree, violation)
+	device := v.Tree
 	v.Tree, err = s.validator.Validate(ctx, root, s.out.Parent, s.out.Distance)
-	return v, cmp.Or(s.compare(device, v.Tree, err), err)
+	wrong := errors.As(err, new(*validate.Violation))
+	switch {
+	case err != nil && !wrong: // the CPU has no verdict
+		return v, err
+	case wrong && violation != nil, !wrong && violation == nil && v.Tree == device:
+		return v, err
+	}
+	return v, fmt.Errorf("%w: %s says %s, the CPU %s; run without the device", errDisagree, s.device.name,
+		verdictText(device, violation != nil), verdictText(v.Tree, wrong))
 }
 
 // errDisagree ends the run of an engine. No search that the device has validated counts.
 var errDisagree = errors.New("the host's device and the CPU disagree")
 
-// compare returns an error if the CPU's verdict is not the device's, or if it has none.
-func (s *localSession) compare(device string, tree validate.Tree, err error) error {
-	var violation *validate.Violation
-	if err != nil && !errors.As(err, &violation) {
-		return err
-	}
-	if cpu := verdictText(tree, violation); device != cpu {
-		return fmt.Errorf("%w: %s says %s, the CPU %s; run without the device", errDisagree, s.device.name, device, cpu)
-	}
-	return nil
-}
-
-// verdictText is the same for two verdicts that agree: whatever a violation's text says.
-func verdictText(t validate.Tree, v *validate.Violation) string {
-	if v != nil {
-		return fmt.Sprintf("%v is broken by %v", v.Rule, v.Vertices)
+func verdictText(t validate.Tree, wrong bool) string {
+	if wrong {
+		return "that a rule is broken"
 	}
 	return fmt.Sprintf("%+v", t)
 }

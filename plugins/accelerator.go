@@ -39,8 +39,8 @@ type Accelerator interface {
 	Load(ctx context.Context, in Input, vertices int64) error
 
 	// Validate is Validate of a validate.Validator. After a Load, all calls have the same arrays. Errors: a
-	// validate.Violation, perhaps without a text, for a result that breaks a rule; ErrNotConstructed before Load, and for
-	// distances before one with weights.
+	// *validate.Violation, whose fields do not matter, for a result that breaks a rule; ErrNotConstructed before Load, and
+	// for distances before one with weights.
 	Validate(ctx context.Context, root graph.Vertex, out Output) (validate.Tree, error)
 
 	// Close releases everything.

@@ -5,16 +5,12 @@
 package accelerator
 
 import (
-	"bytes"
 	"crypto/sha256"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,17 +44,11 @@ func open(t *testing.T) *Accelerator {
 	return a
 }
 
-// wrongResults are the graphs and wrong results of TestWrongParentsOfAccelerators in package graph, which writes them.
-//
-//go:embed testdata/wrong_parents.jsonl
-var wrongResults []byte
-
 // TestAccelerator compares an accelerator with package graph: tuples and weights bit for bit, and verdicts on right
-// parents, on every kind of wrong parents that the CPU's validator is tested with, and on random mutations.
+// parents and on random mutations.
 func TestAccelerator(t *testing.T) {
 	a := open(t)
 	t.Run("generate", func(t *testing.T) { testGenerate(t, a) })
-	t.Run("wrong parents", func(t *testing.T) { testWrongParents(t, a) })
 	names := []string{"path:50", "path:2000", "star:40", "grid2d:30", "uniform:500:600", "kron:8", "kron:12"}
 	if *flagScale > 12 {
 		names = append(names, fmt.Sprintf("kron:%d", *flagScale))
@@ -105,44 +95,6 @@ func testGenerate(t *testing.T, a *Accelerator) {
 	}
 }
 
-// testWrongParents compares the rule and the vertices that an accelerator names with those of the CPU's validator.
-func testWrongParents(t *testing.T, a *Accelerator) {
-	var line struct {
-		Graph, Name     string
-		Vertices        int64
-		Root            graph.Vertex
-		Tuples, Changes [][2]graph.Vertex
-		Rule            validate.Rule
-		Named           []graph.Vertex
-	}
-	var good, parent []graph.Vertex
-	for lines := json.NewDecoder(bytes.NewReader(wrongResults)); lines.More(); {
-		line.Name, line.Tuples, line.Changes, line.Named = "", nil, nil, nil
-		must.Do(lines.Decode(&line))
-		if line.Name == "" { // a graph, for the results that follow
-			tuples := make([]graph.Edge, len(line.Tuples))
-			for i, ends := range line.Tuples {
-				tuples[i] = graph.MakeEdge(ends[0], ends[1])
-			}
-			csr, err := graph.NewCSR(tuples, line.Vertices)
-			if err == nil {
-				good, _, err = csr.Search(line.Root)
-			}
-			must.Do(errors.Join(err, a.Load(t.Context(), plugins.Input{Tuples: tuples}, line.Vertices)))
-			parent = make([]graph.Vertex, line.Vertices)
-			continue
-		}
-		copy(parent, good)
-		for _, change := range line.Changes {
-			parent[change[0]] = change[1]
-		}
-		_, got := verdict(a.Validate(t.Context(), line.Root, plugins.Output{Parent: parent}))
-		if got.Rule != line.Rule || !slices.Equal(got.Vertices, line.Named) {
-			t.Errorf("%s, %s: %v by %v, want %v by %v", line.Graph, line.Name, got.Rule, got.Vertices, line.Rule, line.Named)
-		}
-	}
-}
-
 func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 	source, tuples := enginetest.Generated(t, name)
 	vertices := source.Vertices()
@@ -167,12 +119,9 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 		for range min(i, 1+rng.IntN(2)) {
 			mutate(rng, csr, parent, level, root)
 		}
-		tree, violation := verdict(a.Validate(t.Context(), root, plugins.Output{Parent: parent}))
-		want, wanted := verdict(validator.Validate(t.Context(), root, parent, nil))
-		if tree != want || violation.Rule != wanted.Rule || !slices.Equal(violation.Vertices, wanted.Vertices) {
-			t.Fatalf("mutation %d from root %d: %+v, %+v, want %+v, %+v", i, root, tree, violation, want, wanted)
-		}
-		rules[wanted.Rule]++
+		want := judged(validator.Validate(t.Context(), root, parent, nil))
+		want.compare(t, judged(a.Validate(t.Context(), root, plugins.Output{Parent: parent})))
+		rules[want.rule]++
 	}
 	t.Log(rules)
 	if *flagMutations >= 1000 && strings.HasPrefix(name, "kron") && len(rules) < 5 {
@@ -180,16 +129,28 @@ func testValidate(t *testing.T, a *Accelerator, name string, again bool) {
 	}
 }
 
-// verdict returns the violation among the errors of Validate; others are violations of no rule.
-func verdict(t validate.Tree, err error) (validate.Tree, validate.Violation) {
+// verdict is an answer of Validate.
+type verdict struct {
+	tree  validate.Tree
+	err   error
+	wrong bool          // a rule is broken
+	rule  validate.Rule // which the CPU's validator names
+}
+
+func judged(t validate.Tree, err error) verdict {
 	var violation *validate.Violation
 	if errors.As(err, &violation) {
-		return t, validate.Violation{Rule: violation.Rule, Vertices: violation.Vertices}
+		return verdict{t, err, true, violation.Rule}
 	}
-	if err != nil {
-		return t, validate.Violation{Rule: -1, Text: err.Error()}
+	return verdict{tree: t, err: err}
+}
+
+// compare compares the verdict of a device with that of the CPU.
+func (want verdict) compare(t *testing.T, got verdict) {
+	t.Helper()
+	if got.tree != want.tree || got.wrong != want.wrong || !want.wrong && (got.err != nil || want.err != nil) {
+		t.Fatalf("%+v, %v, want %+v, %v", got.tree, got.err, want.tree, want.err)
 	}
-	return t, validate.Violation{}
 }
 
 // mutate breaks parents in a random way, as the mutants of package graph do; some changes leave a right result.

@@ -14,20 +14,8 @@ func checkPathsKernel(pairs, weights, n, number, parent, distance, found, f uint
 func checkTuplesKernel(pairs, n, number, parent, jump, words, found, f uint64) driver.Call {
 	return driver.Call{Kernel: "check_tuples", Args: []uint64{pairs, n, number, parent, jump, words, found, f}}
 }
-func cycleDoubleKernel(up, vertices, twice uint64) driver.Call {
-	return driver.Call{Kernel: "cycle_double", Args: []uint64{up, vertices, twice}}
-}
-func cycleLowestKernel(up, vertices, f uint64) driver.Call {
-	return driver.Call{Kernel: "cycle_lowest", Args: []uint64{up, vertices, f}}
-}
-func cycleStartKernel(parent, vertices, root, up uint64) driver.Call {
-	return driver.Call{Kernel: "cycle_start", Args: []uint64{parent, vertices, root, up}}
-}
 func findMissingKernel(parent, found, vertices, root, f uint64) driver.Call {
 	return driver.Call{Kernel: "find_missing", Args: []uint64{parent, found, vertices, root, f}}
-}
-func findOrphanKernel(parent, vertices, f uint64) driver.Call {
-	return driver.Call{Kernel: "find_orphan", Args: []uint64{parent, vertices, f}}
 }
 func generateKernel(c, scale, first, n, strideBits, out uint64) driver.Call {
 	return driver.Call{Kernel: "generate", Args: []uint64{c, scale, first, n, strideBits, out}}

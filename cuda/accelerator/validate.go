@@ -20,19 +20,19 @@ import (
 
 // findings are Findings of kernels/validate.cu.
 type findings struct {
-	BadRoot, Unusable, InCycle, Orphan uint64
-	Far, Unspanned, NoTuple, BadTuple  uint64
-	GoesOn, Lost                       uint64
-	Reached, Depth, Missed, Loops      uint64
-	BadDistance, Farthest              uint64
+	BadRoot, Unusable                 uint64
+	Far, Unspanned, NoTuple, BadTuple uint64
+	GoesOn, Lost                      uint64
+	Reached, Depth, Missed, Loops     uint64
+	BadDistance, Farthest             uint64
 }
 
 // none is a vertex or a tuple that was not found.
 const none = 1<<64 - 1
 
 func nothingFound() findings {
-	return findings{BadRoot: none, Unusable: none, InCycle: none, Orphan: none, Far: none, Unspanned: none, NoTuple: none,
-		BadTuple: none, BadDistance: none}
+	return findings{BadRoot: none, Unusable: none, Far: none, Unspanned: none, NoTuple: none, BadTuple: none,
+		BadDistance: none}
 }
 
 // found reads the findings.
@@ -42,7 +42,7 @@ func (d *device) found() (findings, error) {
 	return f[0], err
 }
 
-// Validate is plugins.Accelerator.Validate.
+// Validate is plugins.Accelerator.Validate. Its violations are empty.
 func (d *device) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (t validate.Tree, err error) {
 	n, parent, distance := d.vertices, out.Parent, out.Distance
 	switch {
@@ -52,9 +52,8 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, out plugins.Ou
 		return t, fmt.Errorf("%d parents and %d distances from root %d of a graph of %d vertices", len(parent),
 			len(distance), root, n)
 	}
-	check, rules := d.checkTuples, rulesOfKernel2
+	check := d.checkTuples
 	if distance != nil {
-		rules = rulesOfKernel3
 		check = func(ctx context.Context) error { return d.checkPaths(ctx, root, distance) }
 	}
 	err = d.do(func() error {
@@ -63,7 +62,7 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, out plugins.Ou
 			return err
 		}
 		if !whole {
-			return d.explainTree(rules(), root)
+			return new(validate.Violation)
 		}
 		if err := errors.Join(
 			cu.MemsetD32(cu.DevicePtr(d.tupleOf), 0, (n+31)/32),
@@ -74,8 +73,8 @@ func (d *device) Validate(ctx context.Context, root graph.Vertex, out plugins.Ou
 			return err
 		}
 		f, err := d.found()
-		if err == nil {
-			err = d.explainTuples(rules(), root, f)
+		if err == nil && min(f.Far, f.Unspanned, f.NoTuple, f.BadDistance) != none {
+			err = new(validate.Violation)
 		}
 		t = validate.Tree{
 			Root: root, Reached: int64(f.Reached), Depth: int(f.Depth), Tuples: d.tuples - int64(f.Missed),
@@ -190,132 +189,4 @@ func (d *device) eachPart(ctx context.Context, check func(pairs uint64, n, first
 		}
 	}
 	return nil
-}
-
-// rules are those that a validation names.
-type rules struct{ tree, treeLevel, distance, far, span, tuple validate.Rule }
-
-func rulesOfKernel2() rules {
-	return rules{validate.RuleTree, validate.RuleTreeLevel, 0, validate.RuleLevel, validate.RuleSpan, validate.RuleTuple}
-}
-
-func rulesOfKernel3() rules {
-	return rules{validate.RulePathTree, validate.RulePathTree, validate.RulePathDistance, validate.RulePathLength,
-		validate.RulePathSpan, validate.RulePathTuple}
-}
-
-// explainTree returns the violation that validate.Validator names if the parents are not a tree.
-func (d *device) explainTree(r rules, root graph.Vertex) error {
-	n := uint64(d.vertices)
-	up, twice := d.jump, d.jump+4*n
-	err := d.launch(cycleStartKernel(d.parent, n, uint64(root), up))
-	for range 32 {
-		err = errors.Join(err, d.launch(cycleDoubleKernel(up, n, twice)))
-		up, twice = twice, up
-	}
-	if err := errors.Join(err,
-		d.launch(cycleLowestKernel(up, n, d.findings)),
-		d.launch(findOrphanKernel(d.parent, n, d.findings))); err != nil {
-		return err
-	}
-	f, err := d.found()
-	switch {
-	case err != nil:
-		return err
-	case f.BadRoot != none:
-		return broken(r.tree, root, root)
-	case f.InCycle != none && f.InCycle <= f.Unusable:
-		p, err := d.parentOf(graph.Vertex(f.InCycle))
-		switch {
-		case err != nil:
-			return err
-		case p == graph.Vertex(f.InCycle):
-			return broken(r.tree, root, p)
-		}
-		return broken(r.tree, root, graph.Vertex(f.InCycle), p)
-	case f.Unusable != none:
-		return broken(r.tree, root, graph.Vertex(f.Unusable))
-	case f.Orphan != none:
-		return d.brokenEdge(r.treeLevel, root, graph.Vertex(f.Orphan))
-	}
-	return errors.New("the parents are not a tree, but none of them is wrong")
-}
-
-// explainTuples returns the violation by a distance, a tuple or a tree edge that validate.Validator names, or nil.
-func (d *device) explainTuples(r rules, root graph.Vertex, f findings) error {
-	if f.BadDistance != none {
-		return broken(r.distance, root, graph.Vertex(f.BadDistance))
-	}
-	rule, tuple := r.far, f.Far
-	if tuple == none {
-		rule, tuple = r.span, f.Unspanned
-	}
-	if tuple == none {
-		if f.NoTuple == none {
-			return nil
-		}
-		return d.brokenEdge(r.tuple, root, graph.Vertex(f.NoTuple))
-	}
-	a, b, err := d.ends(tuple)
-	if err != nil {
-		return err
-	}
-	swap := false
-	switch rule {
-	case r.span: // the end that is reached comes first
-		var p graph.Vertex
-		p, err = d.parentOf(a)
-		swap = p == graph.Vertex(unreached)
-	case validate.RulePathLength: // the nearer end comes first
-		var fromA, fromB [1]float32
-		err = errors.Join(driver.Read(fromA[:], d.distance+4*uint64(a)), driver.Read(fromB[:], d.distance+4*uint64(b)))
-		swap = fromA[0] > fromB[0]
-	}
-	if err != nil {
-		return err
-	}
-	if swap {
-		a, b = b, a
-	}
-	return broken(rule, root, a, b)
-}
-
-// ends returns the ends of a tuple.
-func (d *device) ends(tuple uint64) (a, b graph.Vertex, err error) {
-	if d.again {
-		var one [1]graph.Edge
-		err = d.recipe.Generate(context.Background(), one[:], int64(tuple), 1)
-		a, b = one[0].Ends()
-		return a, b, err
-	}
-	at := d.pairs + pairBytes*tuple
-	if int64(tuple) >= d.stored {
-		at = d.others + pairBytes*(tuple-uint64(d.stored))
-	}
-	var pair [2]uint32
-	err = driver.Read(pair[:], at)
-	return graph.Vertex(pair[0]), graph.Vertex(pair[1]), err
-}
-
-// unreached is UNREACHED of kernels/validate.cu.
-const unreached = 1<<32 - 1
-
-// parentOf reads a parent from the device.
-func (d *device) parentOf(v graph.Vertex) (graph.Vertex, error) {
-	var p [1]uint32
-	err := driver.Read(p[:], d.parent+4*uint64(v))
-	return graph.Vertex(p[0]), err
-}
-
-// brokenEdge is a violation by a vertex and its parent.
-func (d *device) brokenEdge(rule validate.Rule, root, v graph.Vertex) error {
-	p, err := d.parentOf(v)
-	if err != nil {
-		return err
-	}
-	return broken(rule, root, v, p)
-}
-
-func broken(rule validate.Rule, root graph.Vertex, vertices ...graph.Vertex) error {
-	return &validate.Violation{Rule: rule, Root: root, Vertices: vertices, Text: fmt.Sprintf("found at %v", vertices)}
 }

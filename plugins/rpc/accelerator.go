@@ -83,23 +83,10 @@ func (c *Client) Validate(ctx context.Context, root graph.Vertex, out plugins.Ou
 		return t, err
 	}
 	t, err = exchange(ctx, c, c.engine.Validate, request, treeFromWire)
-	if broken := (*validate.Violation)(nil); errors.As(err, &broken) {
-		return t, checkViolation(broken)
-	}
 	if err == nil {
 		t.Root = root
 	}
 	return t, err
-}
-
-// checkViolation returns a violation as an error, or ErrAnswer for an impossible one.
-func checkViolation(v *validate.Violation) error {
-	exists := v.Rule >= validate.RuleTree && v.Rule <= validate.RuleTuple ||
-		v.Rule >= validate.RulePathTree && v.Rule <= validate.RulePathTuple
-	if !exists || len(v.Vertices) > 2 {
-		return fmt.Errorf("a verdict by rule %d with %d vertices: %w", int(v.Rule), len(v.Vertices), ErrAnswer)
-	}
-	return v
 }
 
 func treeFromWire(w *enginepb.Verdict) (t validate.Tree, err error) {

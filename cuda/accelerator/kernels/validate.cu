@@ -20,8 +20,7 @@ constexpr int MAX_WORD_LEVEL = 0xff - 1; // largest level of a word
 // Findings are counters, and the lowest vertex or tuple that breaks a rule; ~0: none. findings of validate.go is the same.
 struct Findings {
   u64 badRoot;                         // the root is not its own parent
-  u64 unusable, inCycle;               // vertices, rule 1
-  u64 orphan;                          // a vertex with an unreached parent, rule 2
+  u64 unusable;                        // a vertex, rule 1
   u64 far, unspanned;                  // tuples, rules 3 and 4
   u64 noTuple;                         // a vertex whose tree edge is not a tuple, rule 5
   u64 badTuple;                        // a tuple with a label that is not a vertex
@@ -190,32 +189,5 @@ extern "C" __global__ void check_paths(const uint2* pairs, const float* weights,
 extern "C" __global__ void find_missing(const u32* parent, const u32* found, u64 vertices, u64 root, Findings* f) {
   for (u64 v = thread(); v < vertices; v += threads()) {
     if (parent[v] != UNREACHED && v != root && (found[v / 32] >> v % 32 & 1) == 0) lowest(f->noTuple, v);
-  }
-}
-
-// The following kernels run if the parents are not a tree.
-
-// find_orphan finds the lowest vertex with an unreached parent.
-extern "C" __global__ void find_orphan(const u32* parent, u64 vertices, Findings* f) {
-  for (u64 v = thread(); v < vertices; v += threads()) {
-    if (parent[v] < UNUSABLE && parent[parent[v]] == UNREACHED) lowest(f->orphan, v);
-  }
-}
-
-// cycle_start and rounds of cycle_double find the ancestor of every vertex 2^k steps up, UNREACHED if the chain ends.
-// After as many steps as there are vertices, these ancestors are all vertices of cycles and no others.
-extern "C" __global__ void cycle_start(const u32* parent, u64 vertices, u64 root, u32* up) {
-  for (u64 v = thread(); v < vertices; v += threads()) {
-    up[v] = v == root || parent[v] >= UNUSABLE ? UNREACHED : parent[v];
-  }
-}
-
-extern "C" __global__ void cycle_double(const u32* up, u64 vertices, u32* twice) {
-  for (u64 v = thread(); v < vertices; v += threads()) twice[v] = up[v] == UNREACHED ? UNREACHED : up[up[v]];
-}
-
-extern "C" __global__ void cycle_lowest(const u32* up, u64 vertices, Findings* f) {
-  for (u64 v = thread(); v < vertices; v += threads()) {
-    if (up[v] != UNREACHED) lowest(f->inCycle, up[v]);
   }
 }
