@@ -18,12 +18,13 @@ func (s *search) explainTree() error {
 	if p := s.parent[s.root]; p != s.root {
 		return brokenRoot(s.root, p, s.vertices)
 	}
-	cycle := s.lowestInCycle()
+	clear(s.levels)
+	s.levels[s.root] = walked
 	for at, p := range s.parent {
-		if u := graph.Vertex(at); u == cycle {
-			return s.explainCycle(u)
-		} else if p != graph.Unreached && !s.isVertex(p) {
+		if u := graph.Vertex(at); p != graph.Unreached && !s.isVertex(p) {
 			return brokenEntry(s.root, u, p, s.vertices)
+		} else if s.endless(u) {
+			return brokenCycle(s.root, u, p)
 		}
 	}
 	for at, p := range s.parent {
@@ -34,37 +35,25 @@ func (s *search) explainTree() error {
 	return errParentsChanged(s.root)
 }
 
-// lowestInCycle returns the lowest vertex that is in a cycle, or -1. It ignores the root, and overwrites the levels.
-func (s *search) lowestInCycle() graph.Vertex {
-	const unknown, walking, done = 0, 1, 2
-	state := s.levels
-	clear(state)
-	state[s.root] = done
-	low := graph.Vertex(-1)
-	for at := range s.parent {
-		u := graph.Vertex(at)
-		for ; s.isVertex(u) && state[u] == unknown; u = s.parent[u] {
-			state[u] = walking
-		}
-		for ; s.isVertex(u) && state[u] == walking; u = s.parent[u] { // around the cycle
-			state[u] = done
-			if low < 0 || u < low {
-				low = u
-			}
-		}
-		for u = graph.Vertex(at); s.isVertex(u) && state[u] == walking; u = s.parent[u] {
-			state[u] = done
-		}
-	}
-	return low
-}
+// Marks of vertices in the array of levels.
+const (
+	walking = 1 // by endless
+	walked  = 2 // the parents have an end
+)
 
-func (s *search) explainCycle(low graph.Vertex) error {
-	n := int64(1)
-	for u := s.parent[low]; u != low && s.isVertex(u) && n < s.vertices; u = s.parent[u] {
-		n++
+// endless reports whether the parents of a vertex lead to a cycle.
+func (s *search) endless(v graph.Vertex) bool {
+	u := v
+	for ; s.isVertex(u) && s.levels[u] == 0; u = s.parent[u] {
+		s.levels[u] = walking
 	}
-	return brokenCycle(s.root, low, s.parent[low], n)
+	if s.isVertex(u) && s.levels[u] == walking {
+		return true
+	}
+	for u = v; s.isVertex(u) && s.levels[u] == walking; u = s.parent[u] {
+		s.levels[u] = walked
+	}
+	return false
 }
 
 // explainTuple describes a breach of rule 3 or 4, or returns nil.

@@ -32,7 +32,6 @@ type partSearch struct {
 const (
 	noLevel  = -1
 	hadLevel = -2
-	inTree   = -3 // below a cycle
 )
 
 var putUint32, getUint32 = binary.LittleEndian.PutUint32, binary.LittleEndian.Uint32
@@ -230,50 +229,31 @@ func (s *partSearch) spread(ctx context.Context) (reached int64, depth int, err 
 
 // explainTree returns the violation of rule 1 or 2, for parents that do not all lead to the root.
 func (s *partSearch) explainTree(ctx context.Context) error {
-	// Levels from the unreached vertices and those with an unusable parent. The rest are cycles and what is below them.
+	// Levels from the unreached vertices and those with an unusable parent. The parents of the rest lead to cycles.
 	s.queued.Store(0)
-	unusable := int64(math.MaxInt64)
 	for slot, v := range s.parent {
 		if s.levels[slot] >= 0 {
 			s.levels[slot] = hadLevel
 		} else if !s.isVertex(v) {
 			s.append(uint32(slot), 0)
-			if v != graph.Unreached {
-				unusable = min(unusable, int64(s.labelOf(uint32(slot))))
-			}
 		}
 	}
 	if _, _, err := s.spread(ctx); err != nil {
 		return err
 	}
-	belowUnreached := s.lowestVertex(func(slot int) bool { return s.levels[slot] == 1 })
-	if err := s.keepCycles(ctx); err != nil {
-		return err
-	}
-	cycle := s.lowestVertex(func(slot int) bool { return s.levels[slot] == noLevel })
-	low := cycle
-	if err := s.min(ctx, &low); err != nil {
-		return err
-	}
-	s.queued.Store(0)
-	if cycle != low {
-		cycle = math.MaxInt64
-	} else if low < math.MaxInt64 {
-		s.append(uint32(low/int64(s.size)), 0)
-	}
-	n, _, err := s.spread(ctx) // around the cycle
-	if err != nil {
-		return err
-	}
 	entry := func(at int64) graph.Vertex { return s.parent[at/int64(s.size)] }
-	err = s.lowest(ctx, min(cycle, unusable), func(at int64) *Violation {
-		if at == cycle {
-			return brokenCycle(s.root, graph.Vertex(at), entry(at), n)
+	wrong := s.lowestVertex(func(slot int) bool {
+		return s.levels[slot] == noLevel || s.parent[slot] != graph.Unreached && !s.isVertex(s.parent[slot])
+	})
+	err := s.lowest(ctx, wrong, func(at int64) *Violation {
+		if p := entry(at); s.isVertex(p) {
+			return brokenCycle(s.root, graph.Vertex(at), p)
 		}
 		return brokenEntry(s.root, graph.Vertex(at), entry(at), s.vertices)
 	})
 	if err == nil {
-		err = s.lowest(ctx, belowUnreached, func(at int64) *Violation {
+		below := s.lowestVertex(func(slot int) bool { return s.levels[slot] == 1 })
+		err = s.lowest(ctx, below, func(at int64) *Violation {
 			return brokenTreeLevel(s.root, graph.Vertex(at), entry(at))
 		})
 	}
@@ -281,48 +261,4 @@ func (s *partSearch) explainTree(ctx context.Context) error {
 		err = errParentsChanged(s.root)
 	}
 	return err
-}
-
-// keepCycles marks as inTree the vertices without a level that are not in a cycle: those without a child among the
-// rest, until the rest stays the same.
-func (s *partSearch) keepCycles(ctx context.Context) error {
-	isParent := make([]bool, s.labels)
-	var rest []uint32
-	for slot, level := range s.levels {
-		if level == noLevel {
-			rest = append(rest, uint32(slot))
-		}
-	}
-	for before := int64(-1); ; {
-		send, _ := s.group(ctx, int64(len(rest)), s.grain, 4, func(first, last int64, put func(to int) int) {
-			for _, child := range rest[first:last] {
-				owner, slot := s.place(s.parent[child])
-				if i := put(owner); i >= 0 {
-					putUint32(s.out[4*i:], uint32(slot))
-				}
-			}
-		})
-		count := int64(len(rest))
-		received, err := s.swap(ctx, send, &count)
-		if err != nil || count == before {
-			return err
-		}
-		before = count
-		for _, records := range received {
-			for ; len(records) > 0; records = records[4:] {
-				if slot := getUint32(records); int(slot) < s.labels {
-					isParent[slot] = true
-				}
-			}
-		}
-		kept := rest[:0]
-		for _, slot := range rest {
-			if !isParent[slot] {
-				s.levels[slot] = inTree
-			} else {
-				isParent[slot], kept = false, append(kept, slot)
-			}
-		}
-		rest = kept
-	}
 }

@@ -33,12 +33,11 @@ func judge(s sample, parent []graph.Vertex) verdict {
 		return verdict{rule: RuleTree, vertex: s.root}
 	}
 	for v := range graph.Vertex(s.vertices) {
-		p := parent[v]
-		inCycle := false
-		for u, steps := p, int64(0); isVertex(u) && u != s.root && steps < s.vertices; u, steps = parent[u], steps+1 {
-			inCycle = inCycle || u == v
+		p, steps := parent[v], int64(0)
+		for u := p; isVertex(u) && u != s.root && steps < s.vertices; u = parent[u] {
+			steps++
 		}
-		if p != graph.Unreached && (!isVertex(p) || v != s.root && inCycle) {
+		if p != graph.Unreached && !isVertex(p) || steps == s.vertices {
 			return verdict{rule: RuleTree, vertex: v}
 		}
 	}

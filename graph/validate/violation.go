@@ -72,13 +72,12 @@ func describe(p graph.Vertex, vertices int64) string {
 	return fmt.Sprintf("its parent is %d, which is not one of the vertices 0 to %d", p, vertices-1)
 }
 
-// brokenCycle is the violation of a cycle of n vertices, with low and its parent p.
-func brokenCycle(root, low, p graph.Vertex, n int64) *Violation {
-	if n == 1 {
-		return broken(RuleTree, root, []graph.Vertex{low}, "vertex %d is its own parent, but the root is %d", low, root)
+// brokenCycle is the violation of vertex u with parent p, from which the parents lead to a cycle.
+func brokenCycle(root, u, p graph.Vertex) *Violation {
+	if u == p {
+		return broken(RuleTree, root, []graph.Vertex{u}, "vertex %d is its own parent, but the root is %d", u, root)
 	}
-	return broken(RuleTree, root, []graph.Vertex{low, p},
-		"the parents form a cycle of %d vertices: one is %d, with parent %d", n, low, p)
+	return broken(RuleTree, root, []graph.Vertex{u, p}, "the parents of vertex %d, from %d on, lead to a cycle", u, p)
 }
 
 // brokenTreeLevel is the violation of vertex u with parent p, which is unreached.

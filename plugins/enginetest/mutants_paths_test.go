@@ -62,7 +62,7 @@ func wrongPaths() map[string]wrong {
 					c.Parent[p] = vertex(v)
 				}
 			}
-		}), words{"paths/exact": "the parents form a cycle"}},
+		}), words{"paths/exact": "lead to a cycle"}},
 		"leaves distances of unreached vertices": {afterPaths(func(c call, _ *traversal) {
 			for v, p := range c.Parent {
 				if p == graph.Unreached {
