@@ -152,7 +152,7 @@ var unsafeFiles = []string{
 	"internal/memory/mapped_linux.go",
 	"internal/mpi/comm.go",
 	"internal/mpi/library.go",
-	"internal/team/pin_linux.go",
+	"internal/team/processors_linux.go",
 	"native/library_cgo.go",
 	"opencl/driver/device.go",
 	"opencl/driver/library.go",

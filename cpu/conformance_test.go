@@ -4,7 +4,6 @@ package cpu
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -14,19 +13,13 @@ import (
 )
 
 // The whole suite with the default options, and searches of its smaller graphs with sets of options that together have
-// every pair of values of two options, and with workers and memory in fixed places.
+// every pair of values of two options.
 func TestConformance(t *testing.T) {
 	enginetest.Test(t, opener)
 	sets := append(slices.Clone(pairwise), "threads=1 direction=bottomup hubs=3")
-	for _, choice := range memoryChoices() {
-		sets = append(sets, "threads=3 memory="+choice)
-	}
-	if runtime.GOOS == "linux" {
-		sets = append(sets, "threads=3 pin=true")
-	}
 	for _, set := range sets {
 		if testing.Short() && !strings.Contains(set, "threads=3 adj") {
-			continue // one worker has no races, and places change none
+			continue // one worker has no races
 		}
 		enginetest.TestQuick(t, opener, []string{"graph/*"}, optionsOf(set, " "))
 	}

@@ -7,11 +7,10 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tepsbench/teps/cpu/layout"
@@ -23,7 +22,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.12"
+const Version = "1.13"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -51,10 +50,6 @@ func options() []plugins.Option {
 	return append([]plugins.Option{
 		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
 			Meaning: "number of workers; 0 is one for each processor that the process may use, less those that are busy"},
-		{Name: "pin", Kind: plugins.Bool, Default: "false",
-			Meaning: "workers stay on one processor each, by NUMA node, and help others on their node first (Linux)"},
-		{Name: "memory", Kind: plugins.Choice, Default: "default", Choices: memoryChoices(),
-			Meaning: "where the graph lies: pages near the worker that uses them first, or all on one NUMA node"},
 		{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
 			Meaning: "neighbor lists of 32 bits, or compressed (packed: 16 bits for hubs and as few as the graph needs for " +
 				"others); packed takes 42 % less memory and searches have 0.84 to 1.05 of the rate"},
@@ -106,17 +101,14 @@ func construct(
 	ctx context.Context, tuples []graph.Edge, options plugins.Settings, lists layout.Options,
 ) (*instance, error) {
 	start := time.Now()
-	workers, err := newTeam(options, options.Int("threads"))
-	if err != nil {
-		return nil, err
-	}
-	e := &instance{team: workers, memory: newArena(options)}
+	e := &instance{team: team.New(cmp.Or(options.Int("threads"), allowedThreads())), memory: memory.New()}
 	e.team.Wake()
 	defer func() { e.team.Rest() }()
 	lists.Packed, lists.Hubs = options.Text("adjacency") == "packed", options.Int("hubs")
+	var err error
 	if e.graph, e.phases, err = layout.Build(ctx, tuples, e.team, e.memory, lists); err == nil {
 		prepare := time.Now()
-		err = e.fit(options, prepare.Sub(start))
+		e.fit(options, prepare.Sub(start))
 		e.phases = append(e.phases, plugins.Phase{Name: "team", Elapsed: time.Since(prepare)})
 	}
 	if err == nil {
@@ -224,21 +216,6 @@ const maxThreads = 1024
 // allowedThreads is the number of hardware threads within the process's affinity and its cgroup's quota.
 func allowedThreads() int { return min(runtime.GOMAXPROCS(0), maxThreads) }
 
-// newTeam starts a team; 0 threads means as many as the process may use.
-func newTeam(options plugins.Settings, threads int) (*team.Team, error) {
-	if threads == 0 {
-		threads = allowedThreads()
-	}
-	if !options.Bool("pin") {
-		return team.New(threads), nil
-	}
-	t, err := team.NewPinned(threads)
-	if err != nil {
-		return nil, plugins.OptionError("option pin=true: %v", err)
-	}
-	return t, nil
-}
-
 // A team of fewer than minShrunk workers keeps them: without one of them it would lose more than by waiting.
 const minShrunk = 4
 
@@ -246,19 +223,16 @@ const minShrunk = 4
 // kernel 1, and measures with empty tasks how fast workers start, for 1/50 of the time that has elapsed and at most 10
 // ms at a time. A worker that shares its processor with another busy program is absent almost half of the time, so an
 // absence of a quarter of a worker means one worker too many.
-func (e *instance) fit(options plugins.Settings, elapsed time.Duration) (err error) {
+func (e *instance) fit(options plugins.Settings, elapsed time.Duration) {
 	for {
 		e.absent = e.team.Absent(min(elapsed/50, 10*time.Millisecond))
 		size := max(e.team.Size()-int(e.absent+0.75), minShrunk)
 		if options.Int("threads") != 0 || size >= e.team.Size() {
-			return nil
+			return
 		}
 		e.team.Rest()
 		e.team.Stop()
-		if e.team, err = newTeam(options, size); err != nil {
-			e.team = team.New(1)
-			return err
-		}
+		e.team = team.New(size)
 		e.team.Wake()
 	}
 }
@@ -274,20 +248,4 @@ func (e *instance) choice(options plugins.Settings) string {
 	default:
 		return "one for each processor that the process may use; " + measured
 	}
-}
-
-func memoryChoices() []string {
-	choices := []string{"default"}
-	for _, node := range memory.Nodes() {
-		choices = append(choices, fmt.Sprintf("node:%d", node))
-	}
-	return choices
-}
-
-func newArena(options plugins.Settings) *memory.Arena {
-	if text, ok := strings.CutPrefix(options.Text("memory"), "node:"); ok {
-		node, _ := strconv.Atoi(text) // one of memoryChoices
-		return memory.NewOn(node)
-	}
-	return memory.New()
 }

@@ -9,7 +9,7 @@ import "unsafe"
 // block is an array of the Go heap, for other systems and the race detector, which watches only the heap.
 type block struct{ bytes int64 }
 
-func obtain[T any](n, _ int) ([]T, block, error) {
+func obtain[T any](n int) ([]T, block, error) {
 	var element T
 	return make([]T, n), block{int64(n) * int64(unsafe.Sizeof(element))}, nil
 }
@@ -17,6 +17,3 @@ func obtain[T any](n, _ int) ([]T, block, error) {
 func (*block) free() {}
 
 func (b *block) shorten(bytes int64) { b.bytes = bytes }
-
-// Nodes returns nothing: the Go heap is on no node in particular.
-func Nodes() []int { return nil }

@@ -5,14 +5,8 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -27,9 +21,9 @@ type block struct {
 	bytes   int64 // of the array
 }
 
-// obtain maps room for n elements, whose pages all come from a node unless it is anyNode. Arrays of at least a huge
-// page start at the border of one and ask for huge pages; pages that are never touched take no memory.
-func obtain[T any](n, node int) ([]T, block, error) {
+// obtain maps room for n elements. Arrays of at least a huge page start at the border of one and ask for huge pages;
+// pages that are never touched take no memory.
+func obtain[T any](n int) ([]T, block, error) {
 	var element T
 	size := n * int(unsafe.Sizeof(element))
 	extent, start := size, 0
@@ -41,47 +35,12 @@ func obtain[T any](n, node int) ([]T, block, error) {
 	if err != nil {
 		return nil, block{}, fmt.Errorf("mapping %d bytes: %w", extent, err)
 	}
-	if err := bind(mapping, node); err != nil {
-		return nil, block{}, errors.Join(err, unix.Munmap(mapping))
-	}
 	if size >= hugePage {
 		start = -int(uintptr(unsafe.Pointer(&mapping[0]))) & (hugePage - 1)
 		_ = unix.Madvise(mapping, unix.MADV_HUGEPAGE) // small pages do where the kernel refuses
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&mapping[start])), n), block{mapping, int64(start), int64(size)}, nil
 }
-
-// bind makes the system take the pages of a mapping from one node.
-func bind(mapping []byte, node int) error {
-	if node == anyNode {
-		return nil
-	}
-	mask := make([]uint64, node/64+1)
-	mask[node/64] = 1 << (node % 64)
-	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(&mapping[0])), uintptr(len(mapping)),
-		unix.MPOL_BIND, uintptr(unsafe.Pointer(&mask[0])), uintptr(len(mask)*64+1), 0)
-	if errno != 0 {
-		return fmt.Errorf("binding %d bytes to NUMA node %d: %w", len(mapping), node, errno)
-	}
-	return nil
-}
-
-// Nodes returns the NUMA nodes that have memory, in ascending order, where NewOn can choose one.
-func Nodes() (nodes []int) {
-	const prefix = "/sys/devices/system/node/node"
-	directories, _ := filepath.Glob(prefix + "[0-9]*")
-	for _, directory := range directories {
-		text, err := os.ReadFile(filepath.Join(directory, "meminfo"))
-		node, notNumber := strconv.Atoi(strings.TrimPrefix(directory, prefix))
-		if err == nil && notNumber == nil && !noMemory.Match(text) {
-			nodes = append(nodes, node)
-		}
-	}
-	slices.Sort(nodes)
-	return nodes
-}
-
-var noMemory = regexp.MustCompile(`MemTotal:\s+0 kB`)
 
 func (b *block) free() { _ = unix.Munmap(b.mapping) }
 

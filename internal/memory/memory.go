@@ -13,21 +13,15 @@ import (
 
 // Arena owns arrays. One goroutine at a time may use it.
 type Arena struct {
-	node   int           // that all pages are on, or anyNode
 	blocks map[any]block // by pointer to the first element
 	held   int64         // bytes in use
 	peak   int64         // the maximum of held so far
 	err    error         // of the first allocation that failed
 }
 
-const anyNode = -1
-
 // New returns an arena without arrays. A page will be on the NUMA node of the worker that touches it first, unless the
 // process was started with another policy (numactl).
-func New() *Arena { return NewOn(anyNode) }
-
-// NewOn returns an arena whose pages will all be on one of Nodes.
-func NewOn(node int) *Arena { return &Arena{node: node, blocks: make(map[any]block)} }
+func New() *Arena { return &Arena{blocks: make(map[any]block)} }
 
 // Held returns the bytes that are in use now.
 func (a *Arena) Held() int64 { return a.held }
@@ -44,7 +38,7 @@ func Allocate[T any](a *Arena, what string, n int) []T {
 	if n == 0 || a.err != nil {
 		return nil
 	}
-	array, b, err := obtain[T](n, a.node)
+	array, b, err := obtain[T](n)
 	if err != nil {
 		a.err = fmt.Errorf("allocating %d elements for %s: %w: %w; use a smaller scale", n, what, plugins.ErrMemory, err)
 		return nil

@@ -15,12 +15,7 @@ type idleFunc func(worker int) (did, more bool)
 func (f idleFunc) Idle(worker int) (did, more bool) { return f(worker) }
 
 // idle returns a team of size workers that counts as having a processor for each.
-func idle(size int) *Team {
-	t := prepare(size)
-	t.crowded = false
-	t.start()
-	return t
-}
+func idle(size int) *Team { return NewTeams(1).New(size) }
 
 func TestWaitingWorkersWorkWhileIdle(t *testing.T) {
 	defer goleak.VerifyNone(t)
@@ -81,7 +76,7 @@ func TestTurnsEndAndNothingRunsAfterTheEnd(t *testing.T) {
 }
 
 func TestWhileIdleLeavesCrowdedProcessorsAlone(t *testing.T) {
-	team := prepare(3)
+	team := NewTeams(3).prepare(3)
 	team.crowded = true
 	team.WhileIdle(idleFunc(func(int) (did, more bool) { return true, true }))
 	if team.tryIdle(1) {
@@ -102,7 +97,7 @@ func TestTeamsAmongOthersShareProcessors(t *testing.T) {
 
 func TestFirstIsWhatPiecesHandsOutFirst(t *testing.T) {
 	for _, size := range []int{1, 3, 8} {
-		team := prepare(size)
+		team := NewTeams(size).prepare(size)
 		for _, n := range []int{0, 1, 63, 64, 1000} {
 			end := 0
 			for worker := range size {

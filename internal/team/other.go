@@ -4,10 +4,7 @@
 
 package team
 
-import (
-	"errors"
-	"runtime"
-)
+import "runtime"
 
 // YieldProcessor lets other work run on this processor.
 func YieldProcessor() { runtime.Gosched() }
@@ -16,16 +13,6 @@ type places struct{}
 
 func (*places) spread() int { return 0 }
 func (*places) leave(int)   {}
-
-type pins struct{}
-
-// NewPinned needs Linux.
-func NewPinned(int) (*Team, error) {
-	return nil, errors.New("pinning workers to processors needs Linux")
-}
-
-func (*pins) pin(int) {}
-func (*pins) unpin()  {}
 
 // Bind needs Linux.
 func Bind(_, _, _ int) bool { return false }

@@ -36,22 +36,3 @@ func choose(processors []processor, size int) []processor {
 	slices.SortStableFunc(chosen, func(a, b processor) int { return cmp.Or(a.node-b.node, a.number-b.number) })
 	return chosen
 }
-
-// span is the workers from..to-1.
-type span struct{ from, to int }
-
-// nodesOf returns for each worker those on its node.
-func nodesOf(chosen []processor) []span {
-	nodes := make([]span, len(chosen))
-	for from := 0; from < len(chosen); {
-		to := from + 1
-		for to < len(chosen) && chosen[to].node == chosen[from].node {
-			to++
-		}
-		for worker := from; worker < to; worker++ {
-			nodes[worker] = span{from, to}
-		}
-		from = to
-	}
-	return nodes
-}

@@ -4,6 +4,7 @@ package team
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -43,17 +44,16 @@ func TestProcessorsAreChosenByNodeAndCore(t *testing.T) {
 	}
 }
 
-func TestWorkersHelpTheirNodeFirst(t *testing.T) {
-	team := prepare(6)
-	team.nodes = nodesOf(choose(machine(2, 3, 1), 6))
+func TestWorkersHelpTheNextOnesFirst(t *testing.T) {
+	team := &Team{left: make([]atomic.Uint64, 1)}
 	team.wanted = 6
 	for _, c := range []struct {
 		left   uint64 // bitmap of shares
 		worker int
 		want   int
 	}{
-		{0b111111, 1, 2}, {0b111001, 1, 0}, {0b111000, 1, 3}, {0b100000, 1, 5}, {0b000111, 4, 0}, {0b001111, 4, 3},
-		{0b010000, 3, 4}, {0, 2, -1},
+		{0b111111, 1, 2}, {0b111001, 1, 3}, {0b100000, 1, 5}, {0b000111, 4, 0}, {0b001110, 4, 1}, {0b010000, 3, 4},
+		{0, 2, -1},
 	} {
 		team.left[0].Store(c.left)
 		if got := team.unfinished(c.worker); got != c.want {

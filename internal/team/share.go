@@ -70,16 +70,13 @@ func (t *Team) takeAll(worker int, turn uint64) {
 	}
 }
 
-// unfinished returns a share with pieces left, or -1: one of the worker's node if possible, beginning after the
-// worker's share, so that not all workers help the same one.
+// unfinished returns a share with pieces left, or -1. It looks first after the worker's share, so that not all workers
+// help the same one.
 func (t *Team) unfinished(worker int) int {
-	node := t.nodes[worker]
-	for _, among := range [...]span{{worker + 1, node.to}, {node.from, worker}, {node.to, t.wanted}, {0, node.from}} {
-		if i := t.firstLeft(among.from, min(among.to, t.wanted)); i >= 0 {
-			return i
-		}
+	if i := t.firstLeft(worker+1, t.wanted); i >= 0 {
+		return i
 	}
-	return -1
+	return t.firstLeft(0, min(worker, t.wanted))
 }
 
 // firstLeft returns the first of shares from..to-1 with pieces left, or -1.

@@ -26,8 +26,6 @@ type Team struct {
 	crowded bool // more workers in the process than processors
 	members []member
 	shares  []share
-	nodes   []span // [worker] the workers on its NUMA node; all if workers are not pinned
-	pins    *pins  // nil: the system moves workers as it likes
 	stopped sync.WaitGroup
 
 	work
@@ -77,30 +75,24 @@ func New(size int) *Team { return NewTeams(size).New(size) }
 
 // New starts a team of size workers.
 func (ts *Teams) New(size int) *Team {
-	t := prepare(size)
-	t.teams, t.crowded = ts, ts.workers > runtime.GOMAXPROCS(0)
-	t.start()
+	t := ts.prepare(size)
+	t.stopped.Add(size - 1)
+	for i := 1; i < size; i++ { // worker 0 is the caller
+		go t.serve(i)
+	}
 	return t
 }
 
-func (t *Team) start() {
-	t.stopped.Add(t.size - 1)
-	for i := 1; i < t.size; i++ {
-		go t.serve(i)
-	}
-}
-
 // prepare returns a team whose members do not run.
-func prepare(size int) *Team {
+func (ts *Teams) prepare(size int) *Team {
 	const line = 8 // words in a cache line
 	words := (size + 63) / 64
 	t := &Team{
-		size: size, teams: NewTeams(size), crowded: size > runtime.GOMAXPROCS(0),
-		members: make([]member, size), shares: make([]share, size), nodes: make([]span, size),
+		size: size, teams: ts, crowded: ts.workers > runtime.GOMAXPROCS(0),
+		members: make([]member, size), shares: make([]share, size),
 		left: make([]atomic.Uint64, words+2*line)[line : line+words],
 	}
 	for i := range t.members {
-		t.nodes[i] = span{0, size}
 		t.members[i].wake = make(chan struct{}, 1)
 	}
 	return t
@@ -147,7 +139,6 @@ func (t *Team) waitFor(flag *atomic.Bool) {
 
 func (t *Team) serve(i int) {
 	defer t.stopped.Done()
-	t.pins.pin(i) // forever: the thread ends with this goroutine
 	m := &t.members[i]
 	defer t.leave(i)
 	for turn := uint64(0); ; {

@@ -52,7 +52,7 @@ func TestIdleWorkersPark(t *testing.T) {
 }
 
 func TestWorkersThatDoNotRunDelayNothing(t *testing.T) {
-	team := prepare(3) // two members that never run
+	team := NewTeams(3).prepare(3) // two members that never run
 	for range 10 {
 		pieces := 0
 		team.Pieces(100, 7, func(worker, from, to int) { pieces++ })
@@ -111,7 +111,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 func TestMembersThatDoNotRunAreAbsent(t *testing.T) {
-	team := prepare(3)
+	team := NewTeams(3).prepare(3)
 	if got := team.Absent(time.Millisecond); got != 2 {
 		t.Errorf("two members that never run: %v are absent", got)
 	}

@@ -2,9 +2,7 @@
 
 package team
 
-import (
-	"runtime"
-)
+import "runtime"
 
 // The numbers of times that a worker looks for its next task before it waits in another way. It first spins, which has
 // the lowest latency, then yields the processor between looks, then parks.
@@ -15,9 +13,9 @@ const (
 	spinsOfPart  = 500    // that take as long as a call of an Idler
 )
 
-// Wake makes parked workers watch for the next task, waits a short time until they do, and pins the caller until Rest.
+// Wake makes parked workers watch for the next task, and waits a short time until they do. The caller keeps its place
+// until Rest.
 func (t *Team) Wake() {
-	t.pins.pin(0)
 	t.spread(0)
 	t.wakeAll()
 }
@@ -25,7 +23,7 @@ func (t *Team) Wake() {
 // spread moves worker i, which calls it after sleep, away from the processors of others, until leave.
 func (t *Team) spread(i int) {
 	t.leave(i)
-	if !t.crowded && t.pins == nil {
+	if !t.crowded {
 		t.members[i].place = t.teams.spread()
 	}
 }
@@ -42,10 +40,7 @@ func (t *Team) wakeAll() {
 }
 
 // Rest undoes Wake.
-func (t *Team) Rest() {
-	t.pins.unpin()
-	t.leave(0)
-}
+func (t *Team) Rest() { t.leave(0) }
 
 func (t *Team) wake(wanted int) {
 	if t.parked.Load() == 0 {

@@ -13,24 +13,6 @@ import (
 	"github.com/tepsbench/teps/internal/must"
 )
 
-func TestPinnedWorkersStayOnOneProcessor(t *testing.T) {
-	var before, after unix.CPUSet
-	must.Do(unix.SchedGetaffinity(0, &before))
-	team := must.Get(NewPinned(3))
-	defer team.Stop()
-	team.Wake()
-	team.Run(func(worker int) {
-		var set unix.CPUSet
-		if err := unix.SchedGetaffinity(0, &set); err != nil || set.Count() != 1 {
-			t.Errorf("worker %d may use %d processors, want 1 (%v)", worker, set.Count(), err)
-		}
-	})
-	team.Rest()
-	if err := unix.SchedGetaffinity(0, &after); err != nil || after != before {
-		t.Errorf("after Rest the caller may use %d processors, want %d as before (%v)", after.Count(), before.Count(), err)
-	}
-}
-
 // A worker takes the processor that no other one has, wherever it is, and may then be moved as before.
 func TestWorkersThatWakeUpSpread(t *testing.T) {
 	runtime.LockOSThread()

@@ -15,35 +15,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-type pins struct {
-	allowed unix.CPUSet   // of the caller, before it was pinned
-	sets    []unix.CPUSet // [worker] one processor
-}
-
-// NewPinned starts a team of size workers that stay on a processor each, in order of NUMA nodes. Workers help others on
-// their node before those elsewhere. While the caller is worker 0, between Wake and Rest, it is pinned too.
-func NewPinned(size int) (*Team, error) {
-	t := prepare(size)
-	t.pins = &pins{sets: make([]unix.CPUSet, size)}
-	processors, err := t.pins.find()
-	if err != nil {
-		return nil, err
-	}
-	chosen := choose(processors, size)
-	for worker, p := range chosen {
-		t.pins.sets[worker].Set(p.number)
-	}
-	t.nodes = nodesOf(chosen)
-	t.start()
-	return t, nil
-}
-
-// Bind moves this process to size processors, in the order of NewPinned: share k of the processors that `shares`
-// processes may use, which all call Bind. It reports false, and moves nothing, if there are too few or unknown ones.
+// Bind moves this process to size processors, by NUMA node: share k of the processors that `shares` processes may use,
+// which all call Bind. It reports false, and moves nothing, if there are too few or unknown ones.
 func Bind(k, shares, size int) bool {
-	processors, err := new(pins).find()
-	if err != nil || len(processors) < shares*size {
+	var allowed unix.CPUSet
+	if unix.SchedGetaffinity(0, &allowed) != nil || allowed.Count() < shares*size {
 		return false
+	}
+	var processors []processor
+	for number := range len(allowed) * 64 {
+		if allowed.IsSet(number) {
+			processors = append(processors, describe(number))
+		}
 	}
 	var own unix.CPUSet
 	for _, p := range choose(processors, shares*size)[k*size : (k+1)*size] {
@@ -63,18 +46,6 @@ func Bind(k, shares, size int) bool {
 	return true
 }
 
-func (p *pins) find() (processors []processor, err error) {
-	if err := unix.SchedGetaffinity(0, &p.allowed); err != nil {
-		return nil, fmt.Errorf("finding the processors that this process may use: %w", err)
-	}
-	for number := range len(p.allowed) * 64 {
-		if p.allowed.IsSet(number) {
-			processors = append(processors, describe(number))
-		}
-	}
-	return processors, nil
-}
-
 // describe finds where a processor is. Unknown numbers are 0.
 func describe(number int) processor {
 	directory := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", number)
@@ -88,21 +59,6 @@ func describe(number int) processor {
 		p.node, _ = strconv.Atoi(strings.TrimPrefix(filepath.Base(nodes[0]), "node"))
 	}
 	return p
-}
-
-// pin locks the calling goroutine to a thread, on the processor of a worker. A refusal is not an error.
-func (p *pins) pin(worker int) {
-	if p != nil {
-		runtime.LockOSThread()
-		_ = unix.SchedSetaffinity(0, &p.sets[worker])
-	}
-}
-
-func (p *pins) unpin() {
-	if p != nil {
-		_ = unix.SchedSetaffinity(0, &p.allowed)
-		runtime.UnlockOSThread()
-	}
 }
 
 // places says on which processors workers have woken up and are awake. A worker that has slept now and then wakes up on
