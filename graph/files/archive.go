@@ -14,7 +14,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -46,13 +45,16 @@ func (a *archive) Error() string {
 
 // SplitArchive splits ARCHIVE/FILE where the archive is a regular file. Otherwise member is empty.
 func SplitArchive(name string) (file, member string) {
-	for file = name; ; file = filepath.Dir(file) {
+	if _, err := os.Stat(name); err == nil {
+		return name, ""
+	}
+	whole := filepath.Clean(name)
+	for file = whole; file != filepath.Dir(file); file = filepath.Dir(file) {
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			return file, clean(strings.TrimPrefix(name, file))
-		} else if err == nil || file == filepath.Dir(file) {
-			return name, ""
+			return file, clean(whole[len(file):])
 		}
 	}
+	return name, ""
 }
 
 // clean returns the name of a file in an archive, which may be written as ./FILE or /FILE.
@@ -62,11 +64,6 @@ func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name),
 type place struct {
 	path    string // of the archive; empty: the file system
 	members []string
-}
-
-func (p place) has(name string) bool {
-	_, err := os.Stat(name)
-	return p.path == "" && err == nil || slices.Contains(p.members, name)
 }
 
 func (p place) load(ctx context.Context, name string, o Options, read func(in *input) error) (*Graph, error) {

@@ -103,9 +103,6 @@ func LoadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Graph,
 	if o.Format == "" {
 		o.Format = formatOfName(name)
 	}
-	if o.Format == LDBC { // without a list of vertices
-		o.Format = EdgeList
-	}
 	return load(ctx, r, name, 0, o, nil)
 }
 

@@ -32,7 +32,8 @@ const (
 	OSM          Format = "osm"      // OpenStreetMap, its roads
 )
 
-// codec is a format with its extensions, the usual one first, its reader and its writer. Load itself reads LDBC.
+// codec is a format with its extensions, the usual one first, its reader and its writer. Load itself reads the several
+// files of LDBC.
 type codec struct {
 	format     Format
 	extensions []string
@@ -50,7 +51,7 @@ func formats() []codec {
 		{MatrixMarket, []string{".mtx"}, true, readMatrixMarket, writeMatrixMarket},
 		{METIS, []string{".graph", ".metis"}, true, readMETIS, writeMETIS},
 		{DIMACS, []string{".gr", ".col", ".edge"}, true, readDIMACS, writeDIMACS},
-		{LDBC, []string{".e", ".v"}, true, nil, writeLDBC},
+		{LDBC, []string{".e", ".v"}, true, readEdgesLDBC, writeLDBC},
 		{Adjacency, []string{".adj"}, true, readAdjacency, nil},
 		{GBBS, []string{".bin"}, false, readGBBS, nil},
 		{SG, []string{".sg"}, false, readSG, writeSG},
@@ -76,10 +77,12 @@ func Formats() (names []string) {
 	return names
 }
 
+func compressions() []string { return []string{".gz", ".zst", ".zstd", ".bz2", ".xz"} }
+
 // splitCompression splits a name such as a.mtx.GZ into a.mtx and .GZ.
 func splitCompression(name string) (stem, compression string) {
 	ext := filepath.Ext(name)
-	if slices.Contains([]string{".gz", ".zst", ".zstd", ".bz2", ".xz"}, strings.ToLower(ext)) {
+	if slices.Contains(compressions(), strings.ToLower(ext)) {
 		return strings.TrimSuffix(name, ext), ext
 	}
 	return name, ""

@@ -31,7 +31,7 @@ func readAdjacency(in *input) error {
 		return atLine(1, "want AdjacencyGraph or WeightedAdjacencyGraph: %q", truncate(title))
 	}
 	numbers := func() (int64, error) {
-		line, err := in.headerLine('#')
+		line, err := in.headerLine("#")
 		if err != nil {
 			return 0, err
 		}

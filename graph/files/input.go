@@ -3,6 +3,7 @@
 package files
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -178,7 +179,7 @@ func (in *input) decompress() (err error) {
 // decompression returns an error of reading compressed data, with what helps.
 func decompression(name string, err error) error {
 	advice := ""
-	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, xz.ErrMemlimit) {
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, xz.ErrMemlimit) || errors.Is(err, zip.ErrAlgorithm) {
 		advice = "; decompress the file first"
 	}
 	return fmt.Errorf("%s: %s%s", name, strings.TrimPrefix(err.Error(), name+": "), advice)
@@ -241,7 +242,7 @@ func (in *input) finish() error {
 	} else if err != io.EOF {
 		return in.readError(err)
 	}
-	if in.around != nil && in.source.hash != nil { // with the checksum of its compression
+	if in.around != nil { // with the checksum of its compression
 		if _, err := io.Copy(io.Discard, in.around); err != nil {
 			return in.readError(err)
 		}

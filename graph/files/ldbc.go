@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ func (p place) loadLDBC(ctx context.Context, name string, o Options) (*Graph, er
 		return nil, fmt.Errorf("%s: want the edges next to it, in %s.e", name, stem)
 	}
 	o.Format = EdgeList
-	read := func(in *input) error { return in.labeled(blocks{limit: -1}, in.lines().parse) }
+	read := readEdgesLDBC
 	if vertices != "" {
 		set, one := map[uint64]uint64{}, o
 		one.Threads = 1 // so that the second line of a vertex is the one in the error
@@ -65,9 +66,16 @@ func (p place) loadLDBC(ctx context.Context, name string, o Options) (*Graph, er
 
 // sibling returns the name of an existing file with the given extension, in any compression, or an empty string.
 func (p place) sibling(stem, ext, compression string) string {
-	for _, c := range []string{compression, "", ".gz", ".zst", ".bz2", ".xz"} {
-		for _, name := range []string{stem + ext + c, stem + strings.ToUpper(ext+c)} {
-			if p.has(name) {
+	names := p.members
+	if dir, _ := filepath.Split(stem); p.path == "" {
+		files, _ := os.ReadDir(filepath.Clean(dir))
+		for _, file := range files {
+			names = append(names, dir+file.Name())
+		}
+	}
+	for _, c := range append([]string{compression, ""}, compressions()...) {
+		for _, name := range names {
+			if rest, ok := strings.CutPrefix(name, stem); ok && strings.EqualFold(rest, ext+c) {
 				return name
 			}
 		}
@@ -98,14 +106,14 @@ func (in *input) readVertices(set map[uint64]uint64) error {
 	}})
 }
 
+// readEdgesLDBC reads edges without a list of vertices.
+func readEdgesLDBC(in *input) error { return in.labeled(blocks{limit: -1}, in.lines().parse) }
+
 // lines parses lines of an edge list, with weights if these are requested and the first line has one.
 func (in *input) lines() *pairs {
 	lines := in.edgeLines()
-	if head, _ := in.r.Peek(4 << 10); in.wantWeights {
-		first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), newline)
-		if len(bytes.Fields(first)) == 3 {
-			in.readWeighted(lines)
-		}
+	if _, first := in.beginning(); in.wantWeights && len(bytes.Fields(first)) == 3 {
+		in.readWeighted(lines)
 	}
 	return lines
 }

@@ -3,7 +3,6 @@
 package files
 
 import (
-	"bytes"
 	"io"
 	"regexp"
 	"slices"
@@ -43,7 +42,7 @@ func readMatrixMarket(in *input) error {
 	}
 	in.info.Symmetrized = words[4] == "general"
 
-	_, sizes, err := in.sizes('%', 0, 3, 3, "the numbers of rows, columns and entries")
+	_, sizes, err := in.sizes("%", 0, 3, 3, "the numbers of rows, columns and entries")
 	if err != nil {
 		return err
 	}
@@ -77,8 +76,8 @@ func (in *input) checkCount(what string, want, got int64) error {
 	return nil
 }
 
-// headerLine returns the next line that is not blank, and whose first character behind blanks is not comment.
-func (in *input) headerLine(comment byte) ([]byte, error) {
+// headerLine returns the next line that is not blank, and whose first character behind blanks begins no comment.
+func (in *input) headerLine(comments string) ([]byte, error) {
 	for {
 		line, err := in.readLine()
 		switch {
@@ -86,7 +85,7 @@ func (in *input) headerLine(comment byte) ([]byte, error) {
 			return nil, atLine(in.line+1, "the file ends within its header")
 		case err != nil:
 			return nil, err
-		case len(bytes.TrimLeft(line, " \t")) > 0 && bytes.TrimLeft(line, " \t")[0] != comment:
+		case !skipped(line, comments):
 			return line, nil
 		}
 	}
@@ -94,8 +93,8 @@ func (in *input) headerLine(comment byte) ([]byte, error) {
 
 // sizes reads the header line that states the sizes of a graph whose vertices count from 1: words and n numbers,
 // beginning with the number of vertices. The line has at most limit fields. The text want describes it in errors.
-func (in *input) sizes(comment byte, words, n, limit int, want string) (all []string, sizes []int64, err error) {
-	line, err := in.headerLine(comment)
+func (in *input) sizes(comments string, words, n, limit int, want string) (all []string, sizes []int64, err error) {
+	line, err := in.headerLine(comments)
 	if err != nil {
 		return nil, nil, err
 	}

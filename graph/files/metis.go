@@ -23,7 +23,7 @@ func readMETIS(in *input) error {
 
 // readNeighbors reads the lines of a METIS file. The function complete compares the header with them.
 func (in *input) readNeighbors() (complete func() error, err error) {
-	words, sizes, err := in.sizes('%', 0, 2, 4, "the numbers of vertices and edges, and maybe fmt and ncon")
+	words, sizes, err := in.sizes("%", 0, 2, 4, "the numbers of vertices and edges, and maybe fmt and ncon")
 	if err != nil {
 		return nil, err
 	}

@@ -58,14 +58,14 @@ func TestFilesOfScipyAndNetworkx(t *testing.T) {
 func TestExampleOfLDBC(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"example.v": "2\n3\n4\n5\n6\n7\n8\n9\n10\n",
+		"example.V.Gz": zipped(t, ".gz", "2\n3\n4\n5\n6\n7\n8\n9\n10\n"),
 		"example.e": "2 3 0.9\n2 4 0.69\n3 4 0.13\n3 5 0.5\n3 8 0.32\n5 6 0.63\n5 8 0.12\n6 7 0.53\n6 8 0.64\n6 9 0.23\n" +
 			"6 10 0.63\n7 9 0.36\n",
 		"example.properties": "graph.example.directed = false\ngraph.example.edge-properties.names = weight\n",
 	} {
 		saved(t, dir, name, text)
 	}
-	g := must.Get(Load(context.Background(), filepath.Join(dir, "example.v"), Options{}))
+	g := must.Get(Load(context.Background(), filepath.Join(dir, "example.V.Gz"), Options{}))
 	got := map[uint64]int64{}
 	for v, level := range levelsFrom(t, g, 0) {
 		got[g.Info.Label(graph.Vertex(v))] = level

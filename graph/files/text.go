@@ -268,25 +268,29 @@ func (in *input) readWeighted(lines *pairs) {
 }
 
 func (in *input) edgeLines() *pairs {
-	in.info.Symmetrized = !in.saysUndirected()
+	comments, _ := in.beginning() // of SNAP
+	in.info.Symmetrized = !bytes.Contains(bytes.ToLower(comments), []byte("undirected"))
 	return &pairs{comments: listComments, list: true, wrong: func(b *block, start int) error {
 		return b.atLine(start, "want two vertices, numbers from 0 to 2^64-1")
 	}}
 }
 
-// saysUndirected reports whether a comment at the beginning says that the edges are undirected, as SNAP does.
-func (in *input) saysUndirected() bool {
-	head, _ := in.r.Peek(4 << 10)
+// beginning returns the comments that begin an edge list, and its first line.
+func (in *input) beginning() (comments, first []byte) {
+	head, _ := in.r.Peek(detectBytes)
 	for line := range bytes.Lines(head) {
-		line = bytes.TrimLeft(line, " \t\r\n")
-		switch {
-		case len(line) > 0 && strings.IndexByte(listComments, line[0]) < 0:
-			return false
-		case strings.Contains(strings.ToLower(string(line)), "undirected"):
-			return true
+		if !skipped(line, listComments) {
+			return comments, line
 		}
+		comments = head[:len(comments)+len(line)]
 	}
-	return false
+	return comments, nil
+}
+
+// skipped reports whether a line is blank or a comment.
+func skipped(line []byte, comments string) bool {
+	line = bytes.TrimLeft(line, " \t\r\n")
+	return len(line) == 0 || strings.IndexByte(comments, line[0]) >= 0
 }
 
 const listComments = "#%"

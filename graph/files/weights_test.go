@@ -4,6 +4,7 @@ package files
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,8 +39,22 @@ func TestWeightsOfFiles(t *testing.T) {
 		"incomplete.e":  {"5 6 1\n6 7\n", nil, ":2: want two vertices"},
 		"long.wel":      {strings.Repeat("3 4 0.75\n", 5000), slices.Repeat([]float32{0.75}, 5000), ""},
 		"different.wel": {"0 1 1\n0 1\n", nil, ":2: want two vertices"},
+		"comment.e":     {"# from 5\n\n5 6 0.5\n", []float32{0.5}, ""},
+		"a.TGZ/a.wel":   {"0 1 0.5\n", []float32{0.5}, ""},
+		"b.tgz/d/a.e":   {"5 6 0.5\n6 7 0.125\n", []float32{0.5, 0.125}, ""},
+		"c.tgz/a.gr":    {"p sp 2 1\na 1 2 803\n", []float32{803}, ""},
+		"d.zip/a.mtx":   {banner + "real symmetric\n2 2 1\n2 1 1.5\n", []float32{1.5}, ""},
 	} {
-		path := saved(t, t.TempDir(), name, c.text)
+		text, dir := c.text, t.TempDir()
+		archive, member, _ := strings.Cut(name, "/")
+		switch {
+		case strings.HasSuffix(archive, ".zip"):
+			text = zipOf("page.html", "<p>", member, text)
+		case member != "":
+			text = zipped(t, ".gz", tarOf("README", "?", member, text))
+		}
+		saved(t, dir, archive, text)
+		path := filepath.Join(dir, name)
 		g, err := Load(t.Context(), path, Options{Weights: true, Threads: 3, block: 64})
 		if c.err != "" {
 			must.Fail(t, err, c.err)
@@ -66,7 +81,7 @@ func TestWeightsAreInTheOrderOfTheTuples(t *testing.T) {
 		fmt.Fprintf(&text, "%d %d %d\n", i, i+1, i)
 	}
 	options := Options{Weights: true, Threads: 4, block: 1 << 10}
-	g := must.Get(LoadFrom(t.Context(), strings.NewReader(text.String()), "a.wel", options))
+	g := must.Get(LoadFrom(t.Context(), strings.NewReader(text.String()), "a.e", options))
 	weights := make([]float32, g.Tuples())
 	if !g.Weights(weights) {
 		t.Fatal("no weights")
