@@ -16,7 +16,7 @@ import (
 
 func pathCases() []Case {
 	return []Case{
-		{"paths/exact", paths(exactPaths), always, "Distances are the oracle's bits; parents form a tree of tight tuples."},
+		{"paths/exact", paths(exactPaths), always, "Distances are right to the bit; parents form a tree of tight tuples."},
 		{"paths/kronecker", paths(kroneckerPaths), always, "The same for graphs and weights of the benchmark."},
 		{"paths/far", paths(farPaths), long, "The same for many levels and for weights of any size."},
 		{"paths/any-order", paths(mixedSearches), always, "Kernels 2 and 3 are correct in any order, in longer arrays."},

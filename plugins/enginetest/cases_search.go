@@ -205,7 +205,7 @@ func kroneckerCase(name string, scale, edgeFactor int, seed1, seed2 uint64) Case
 		in := s.kronecker(scale, edgeFactor, seed1, seed2)
 		roots := in.sample()
 		if scale > 12 {
-			roots = roots[:6] // the oracle is slow
+			roots = roots[:6] // graph.CSR is slow
 		}
 		s.load(in).searchAll(roots...)
 	}}

@@ -126,8 +126,8 @@ func nothingAfterReturn(s *subject) {
 		time.Sleep(30 * time.Millisecond)
 		for v, p := range l.parent {
 			if p != kept[v] {
-				s.fail("%v, root %d: want parents that do not change after Search has returned, parent[%d] was %s and "+
-					"30 ms later %s", in, root, v, named(kept[v]), named(p))
+				s.fail("%v, root %d: want parents that do not change after Search has returned, parent[%d] was %d and "+
+					"30 ms later %d", in, root, v, kept[v], p)
 			}
 		}
 		l.verify(root, unwritten)

@@ -4,8 +4,8 @@
 // run under go test (Test) and from a command (Run).
 //
 // Each case opens a new engine and has a time limit. A failure has the graph and the root, the expected answer and the
-// actual one. Parents must form a tree with exactly the levels of the oracle of package graph, in which every parent is
-// a neighbor, no matter which one, and the host's validator must accept them as well.
+// actual one. Parents and distances are judged by the host's validator (package validate), and levels compared with
+// those of graph.CSR.
 //
 // An engine of several processes (plugins.Description.Spreads) is tested by teps conform, which starts its processes.
 // Under go test it is one process with the zero plugins.Place.
@@ -56,7 +56,7 @@ func Cases() []Case {
 		{"cancel/before", cancelBefore, always, "A context that has ended gives its error."},
 		{"cancel/during-search", cancelDuringSearch, long, "A canceled Search returns in two seconds; the next is correct."},
 		{"cancel/during-construct", cancelDuringConstruct, long, "The same for Construct."},
-		{"report/search", searchReport, always, "A search's time is within the call; its levels are the oracle's."},
+		{"report/search", searchReport, always, "A search's time is within the call; its levels are the right ones."},
 		{"report/construct", constructReport, always, "Kernel 1's time, phases, bytes, entries and claims make sense."},
 		// Clocks that leave out work. Bounds are wide and must be broken several times, because the machine may be busy.
 		{"honest/clock", clockCoversCall, always, "A search's time covers most of its call."},

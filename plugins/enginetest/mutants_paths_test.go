@@ -55,7 +55,7 @@ func wrongPaths() map[string]wrong {
 					c.Distance[v] = math.Nextafter32(d, 0)
 				}
 			}
-		}), words{"paths/kronecker": "distance[", "paths/any-order": "distance["}},
+		}), words{"paths/kronecker": "of kernel 3", "paths/any-order": "of kernel 3"}},
 		"takes the nearest neighbor that it knows as the parent": {afterPaths(func(c call, _ *traversal) {
 			for v, p := range c.Parent {
 				if p != graph.Unreached && p != c.root && c.Distance[v] == c.Distance[p] {
@@ -98,7 +98,7 @@ func wrongPaths() map[string]wrong {
 				out.Distance[0] += 1
 				return n
 			}}
-		}, words{"paths/repeat": "distance[0]"}},
+		}, words{"paths/repeat": "of kernel 3"}},
 		"does not notice a cancel of kernel 3": {finding(func(c call) (traversal, error) {
 			c.ctx = slow(c.ctx, 3*time.Second)
 			return c.search()

@@ -30,13 +30,13 @@ func wrongState() map[string]wrong {
 				}
 			}
 			return t, err
-		}), words{"search/other-component": "want -1 (no path from the root)", "graph/two-components": "pre-filled with"}},
+		}), words{"search/other-component": "is its own parent", "graph/two-components": "pre-filled with"}},
 		"finds nothing for the root it just had": {after(func(root vertex, parent []vertex, _ *traversal) {
 			if root == last {
 				fillWith(parent, graph.Unreached)
 			}
 			last = root
-		}), words{"search/any-order": "got -1"}},
+		}), words{"search/any-order": "marked unreached"}},
 		"takes the parent array's first length for ever": {searching(func(c call) (traversal, error) {
 			if length = cmp.Or(length, len(c.Parent)); len(c.Parent) != length {
 				return traversal{}, fmt.Errorf("%d entries: %w", len(c.Parent), plugins.ErrParent)
@@ -162,7 +162,7 @@ func wrongInTheLongRun() map[string]wrong {
 			}
 			broken = c.ctx.Err() != nil
 			return t, err
-		}), words{"stress/cancel-at-random": "want the root itself"}},
+		}), words{"stress/cancel-at-random": "must be its own parent"}},
 		"can be opened four times": {func() *mutant {
 			opened++
 			nth := opened

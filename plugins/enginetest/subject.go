@@ -245,7 +245,7 @@ func (l *loaded) prepare() {
 	l.parent, l.distance = l.around[guard:guard+l.input.vertices], l.beyond[guard:guard+l.input.vertices]
 	var err error
 	if l.truth, err = NewTruth(l.input.tuples, l.input.vertices); err == nil && l.weights != nil {
-		err = l.truth.setWeights(l.input.tuples, l.weights)
+		err = l.truth.host.SetWeights(l.weights)
 	}
 	l.must(err, "preparing %v", l.input)
 }
@@ -305,11 +305,9 @@ func (l *loaded) searchAll(roots ...graph.Vertex) {
 }
 
 func (l *loaded) verify(root graph.Vertex, f filling) {
-	if l.kernel3 {
-		l.must(l.truth.checkPaths(l.ctx, root, l.parent, l.distance), "%v, root %d", l.input, root)
-	} else {
-		l.must(l.truth.Check(l.ctx, root, l.parent), "%v, root %d, array pre-filled with %v", l.input, root, f)
-	}
+	out := l.output(l.parent, l.distance)
+	_, err := l.truth.host.Validate(l.ctx, root, out.Parent, out.Distance)
+	l.must(err, "%v, array pre-filled with %v", l.input, f)
 	for i, mark := range l.around {
 		at := int64(i) - guard
 		if outside := at < 0 || at >= l.input.vertices; outside && mark != guardMark {
