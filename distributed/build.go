@@ -45,10 +45,10 @@ type builder struct {
 }
 
 // NewRank is kernel 1. All ranks of world call it, each with the teams of its process and its slice of the tuples and
-// weights.
+// weights. built has no kernel 2, and the bytes and entries of this rank.
 func NewRank(
 	ctx context.Context, world comm.Group, c Configuration, teams *team.Teams, in plugins.Input,
-) (s *Rank, built Construction, err error) {
+) (s *Rank, built plugins.Built, err error) {
 	start := time.Now()
 	b := &builder{
 		Part: &Part{}, Configuration: c, ctx: ctx, team: teams.New(c.Threads), memory: memory.New(), in: in,
@@ -80,14 +80,15 @@ func NewRank(
 		if err := b.agree(phase.run()); err != nil {
 			b.team.Stop()
 			b.memory.ReleaseAll()
-			return nil, Construction{}, err
+			return nil, plugins.Built{}, err
 		}
 		if phase.name != "" {
 			built.Phases = append(built.Phases, plugins.Phase{Name: phase.name, Elapsed: time.Since(begin)})
 		}
 	}
-	built.Configuration, built.Labels = b.Configuration, b.Partition.Labels
-	built.Bytes, built.Entries = b.memory.Held(), int64(len(b.up.targets))
+	built.Vertices, built.VertexBits, built.Details = b.Partition.Labels, graph.VertexBits, b.details()
+	built.Tuning = "alpha and beta are fixed defaults or set by the user before kernel 1"
+	built.Bytes, built.Entries = b.memory.Held(), plugins.Counted(int64(len(b.up.targets)))
 	built.Elapsed = time.Since(start)
 	return s, built, nil
 }

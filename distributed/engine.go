@@ -46,35 +46,6 @@ func Describe(name, summary string, defaultRanks int) plugins.Description {
 	}
 }
 
-// Construction is the result of kernel 1 on one rank.
-type Construction struct {
-	Configuration
-	Labels  int64 // of the graph
-	Bytes   int64 // of the part and of the search, without messages
-	Entries int64 // adjacency entries, without duplicates
-	Elapsed time.Duration
-	Phases  []plugins.Phase
-}
-
-// Combine combines the results of kernel 1 on all ranks. kind describes a rank.
-func Combine(ranks []Construction, kind string) plugins.Built {
-	built := plugins.Built{
-		Vertices: ranks[0].Labels, VertexBits: graph.VertexBits, Details: ranks[0].details(kind),
-		Tuning: "alpha and beta are fixed defaults or set by the user before kernel 1",
-	}
-	var entries int64
-	var phases [][]plugins.Phase
-	for _, r := range ranks {
-		phases = append(phases, r.Phases)
-		built.Bytes += r.Bytes
-		entries += r.Entries
-		built.Elapsed = max(built.Elapsed, r.Elapsed)
-	}
-	built.Phases = plugins.CombinePhases(phases)
-	built.Entries = plugins.Counted(entries)
-	return built
-}
-
 // fits refuses numbers of ranks that this machine has no memory for, if the graph has the edge factor of Graph500, 16.
 func fits(ctx context.Context, c Configuration, tuples int) error {
 	available, source, err := machine.AvailableMemory(ctx)
@@ -119,7 +90,7 @@ type request struct {
 
 // build is kernel 1 on all ranks.
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
-	c := Configure(options)
+	c := Configure(options, "goroutines of one process; messages are passed without copying")
 	c.Share(runtime.GOMAXPROCS(0), c.Grid.Ranks())
 	if err := fits(ctx, c, len(in.Tuples)); err != nil {
 		return plugins.Built{}, err
@@ -128,7 +99,7 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	p := &process{
 		worlds: comm.NewLocal(n, c.Threads), ranks: make([]*Rank, n), records: make([]*Record, n), errs: make([]error, n),
 	}
-	teams, results := team.NewTeams(n*c.Threads), make([]Construction, n)
+	teams, results := team.NewTeams(n*c.Threads), make([]plugins.Built, n)
 	construct := func(k int) {
 		from, to := len(in.Tuples)*k/n, len(in.Tuples)*(k+1)/n
 		own := in
@@ -154,7 +125,13 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 	if err := FirstError(p.errs); err != nil {
 		return plugins.Built{}, err
 	}
-	built := Combine(results, "goroutines of one process; messages are passed without copying")
+	var phases [][]plugins.Phase
+	built := results[0]
+	built.Bytes, built.Entries = 0, plugins.Counted(p.ranks[0].total)
+	for _, r := range results {
+		built.Bytes, phases = built.Bytes+r.Bytes, append(phases, r.Phases)
+	}
+	built.Phases = plugins.CombinePhases(phases)
 	built.Search, built.Free, built.Elapsed = p.search, p.free, time.Since(start)
 	return built, nil
 }

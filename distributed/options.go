@@ -40,6 +40,7 @@ func options(defaultRanks int) []plugins.Option {
 
 // Configuration is the options of a search, with defaults filled in.
 type Configuration struct {
+	Kind    string // describes a rank
 	Grid    Grid   // one column unless partition is 2d
 	Auto    int    // kernel 1 chooses a grid with this number of columns or more; 0: it takes Grid
 	Why     string // the reason for its choice
@@ -52,8 +53,9 @@ type Configuration struct {
 }
 
 // Configure reads the options. Threads may be 0 (Share).
-func Configure(s plugins.Settings) Configuration {
+func Configure(s plugins.Settings, kind string) Configuration {
 	c := Configuration{
+		Kind:    kind,
 		Threads: s.Int("threads"),
 		OneD:    s.Text("partition") == "1d-source",
 		Prefix:  s.Text("fold") == "prefix",
@@ -122,8 +124,8 @@ func (c *Configuration) Share(processors, ranks int) {
 	}
 }
 
-// details describes a configuration for the record. kind describes a rank.
-func (c Configuration) details(kind string) []plugins.Fact {
+// details describes a configuration for the record.
+func (c Configuration) details() []plugins.Fact {
 	partition := fmt.Sprintf("2D, grid of %dx%d", c.Grid.R, c.Grid.C)
 	switch {
 	case c.OneD:
@@ -133,7 +135,7 @@ func (c Configuration) details(kind string) []plugins.Fact {
 	}
 	partition += c.Why
 	return []plugins.Fact{
-		{Name: "ranks", Value: fmt.Sprintf("%d: %s", c.Grid.Ranks(), kind)},
+		{Name: "ranks", Value: fmt.Sprintf("%d: %s", c.Grid.Ranks(), c.Kind)},
 		{Name: "threads of each rank", Value: strconv.Itoa(c.Threads)},
 		{Name: "partition", Value: partition},
 		{Name: "output template", Value: "kernel 1 stores every label's first neighbor, in original labels; each search " +

@@ -79,7 +79,7 @@ func (p *process) end() error {
 // build is kernel 1 on this rank, whose number in MPI may be another one than that of its place.
 func (p *process) build(ctx context.Context, in plugins.Input, options plugins.Settings) (
 	built plugins.Built, err error) {
-	c := distributed.Configure(options)
+	c := distributed.Configure(options, "processes under MPI")
 	c.Modulo = true
 	if in.Place.Size != c.Grid.Ranks() {
 		return built, fmt.Errorf("%w: it is one of the processes that teps run starts with mpirun, hydra or srun",
@@ -113,12 +113,11 @@ func (p *process) construct(ctx context.Context, in plugins.Input, c distributed
 	}
 	ranks := p.world.Split(0, in.Place.Rank)
 	comm.Allreduce(ranks, nil) // wait for all
-	rank, result, err := distributed.NewRank(ctx, ranks, c, team.NewTeams(c.Threads), in)
+	rank, built, err := distributed.NewRank(ctx, ranks, c, team.NewTeams(c.Threads), in)
 	if err != nil {
 		return built, err
 	}
 	host, _ := os.Hostname()
-	built = distributed.Combine([]distributed.Construction{result}, "processes under MPI")
 	built.Details = append(built.Details, plugins.Fact{Name: "host of rank 0", Value: host})
 	built.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
 		p.mpi.Do(func() {
