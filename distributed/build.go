@@ -137,10 +137,6 @@ func (b *builder) measure() error {
 		b.transposed, b.Why = true, b.Why+"; frontiers are exchanged with the transposed rank"
 	}
 	p := &b.Partition
-	if p.Labels > maxUint32 && b.in.ShortestPaths {
-		return fmt.Errorf("kernel 3 takes labels below %d, and there are %d: relabel the vertices: %w", int64(maxUint32),
-			p.Labels, plugins.ErrTuples)
-	}
 	buckets := int64(min(max(maxMessages/p.Ranks, 1), maxBuckets))
 	b.slotBits, b.shift = bits.Len64(uint64(p.Share-1)), max(bits.Len64(uint64((p.Share-1)/buckets)), 5)
 	if p.Share > maxUint32 || b.shift+b.slotBits+bits.Len(uint(b.grid.R-1)) > 64 {

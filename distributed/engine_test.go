@@ -129,13 +129,8 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 // Labels above the border of 32 bits, which the build tag border20 moves to 2^20, have two halves in blocks of labels,
 // in messages of predecessors, in the output's template and in its corrections.
 func TestLabelsOnBothSidesOfTheBorder(t *testing.T) {
-	const scale, labels = 9, 1 << 21
-	tuples := slices.Clone(kronecker(t, scale, 16))
-	for k, e := range tuples {
-		u, v := e.Ends()
-		tuples[k] = graph.MakeEdge(u*(labels/(1<<scale)), v*(labels/(1<<scale))+3*(u&1)*(v&1))
-	}
-	truth := truthOf(t, tuples, 21)
+	tuples := onBothSides(t)
+	truth := must.Get(enginetest.NewTruth(tuples, bothSides))
 	for _, text := range []string{
 		"ranks=4", "ranks=3:owner=modulo:messages=lists", "ranks=6:partition=2d:threads=2:owner=modulo",
 		"ranks=6:partition=2d:rows=2:fold=prefix:owner=modulo:direction=topdown", "ranks=5:partition=1d-source",
@@ -150,6 +145,19 @@ func TestLabelsOnBothSidesOfTheBorder(t *testing.T) {
 		}
 		e.Close()
 	}
+}
+
+const bothSides = 1<<20 + 1<<18 // labels of onBothSides
+
+// onBothSides returns a graph with a fifth of its labels above the border.
+func onBothSides(t *testing.T) []graph.Edge {
+	const scale, labels = 9, bothSides
+	tuples := slices.Clone(kronecker(t, scale, 16))
+	for k, e := range tuples {
+		u, v := e.Ends()
+		tuples[k] = graph.MakeEdge(u*(labels/(1<<scale)), v*(labels/(1<<scale))+3*(u&1)*(v&1))
+	}
+	return tuples
 }
 
 // With many ranks and few labels, the last ranks own none.

@@ -9,8 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/distributed/comm"
+	"github.com/tepsbench/teps/distributed/testdata/checks"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/memory"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/internal/parents"
 	"github.com/tepsbench/teps/internal/team"
 )
@@ -118,4 +121,40 @@ func TestLabelsOfAllSizesPassThroughMessages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// In kernel 3, the ranks of a grid row find the slots of parents at any of up to 2^15 ranks, whose labels have 47 bits.
+func TestRanksFindTheSlotsOfParents(t *testing.T) {
+	const width = 32
+	rapid.Check(t, func(t *rapid.T) {
+		g := Grid{1 << rapid.IntRange(0, 13).Draw(t, "bits of rows"), rapid.IntRange(2, 4).Draw(t, "columns")}
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		slots := make([]uint32, g.Ranks()*width) // [rank*width+v]
+		for k := range slots {
+			slots[k] = random.Uint32()
+		}
+		all := make([]*paths, g.C)
+		for j, group := range comm.NewLocal(g.C, 1) {
+			p := &paths{Rank: &Rank{Part: &Part{width: width, columns: g.R * width}}}
+			p.slots, p.owners, p.ownRow = cut(slots, j, g.C), newPeers(group), j*width
+			p.state, p.rows = make([]uint64, width+1), make([]uint32, g.C*width)
+			for v := range width {
+				p.state[v] = 1<<distanceBit0 | uint64(random.IntN(len(slots)+1))
+			}
+			all[j] = p
+		}
+		for range 2 { // searches
+			must.Do(checks.OnAll(all, func(p *paths) error {
+				p.findSlots(&Measure{})
+				return nil
+			}))
+		}
+		for j, p := range all {
+			for v, state := range p.state {
+				if name := uint32(state); name != 0 && p.rows[j*width+v] != slots[name-1] {
+					t.Fatalf("rank %d: vertex %d has parent %d, and got slot %d", j, v, name-1, p.rows[j*width+v])
+				}
+			}
+		}
+	})
 }

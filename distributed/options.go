@@ -170,11 +170,11 @@ func memoryBound(c Configuration) plugins.Memory {
 //	               dimensions by row and by column (48); while they are grouped, 4 more
 //	per label      its number, twice
 //	per end        of a rank's rows a first entry, a distance, offset and counts; of its columns a distance, relay
-//	               weights and, in two dimensions, offset and counts; of its own vertices states and queues
+//	               weights, a slot and, in two dimensions, offset and counts; of its own vertices states and queues
 //	per worker     a slot for each bucket of lists
 func pathMemory(g Grid, threads int) plugins.Memory {
 	return plugins.Memory{
 		Fixed:     int64(16<<20 + 1<<20*g.Ranks()*threads),
-		PerVertex: 8, PerTuple: 60, PerEnd: float64(64*g.C + 40*g.R + 64),
+		PerVertex: 8, PerTuple: 60, PerEnd: float64(64*g.C + 44*g.R + 64),
 	}
 }

@@ -63,7 +63,7 @@ import (
 // The state of an own vertex is one word, so that a distance and its parent change together.
 const (
 	doubtful     = 1 << 63 // this pass has not shown that the distance is right
-	distanceBit0 = 32      // 31 bits: a float32 without its sign; below them the label + 1 of the parent
+	distanceBit0 = 32      // 31 bits: a float32 without its sign; below them the parent's name
 
 	// The distance of a vertex in known or a message is a float32 in bits, which have the order of the numbers.
 	final    = 1 << 31 // it is right
@@ -81,7 +81,6 @@ type paths struct {
 	workers []pathWorker
 	task    pathStep
 	ctx     context.Context
-	result  pathOutput
 	level   Level // this round
 	count   int64 // own part of its frontier
 	ballot
@@ -127,7 +126,7 @@ type pathWorker struct {
 	pairs   []uint32   // a vertex and its distance each: to push, or changed
 	offers  []offer    // of a batch
 	touched uint64     // not used; keeps the compiler from dropping reads
-	out     [][]uint32 // [owner] offers: a vertex, a distance and the label + 1 of the parent each
+	out     [][]uint32 // [owner] offers: a vertex, a distance and the parent's name each
 	doubts  [][]uint32 // [owner] vertices whose distance may be wrong
 	nearest uint32     // least distance in list, sent, or that has changed
 	hub     uint32     // least distance of a hub
@@ -239,33 +238,37 @@ func (s *Rank) shortestPaths(ctx context.Context, root graph.Vertex, out plugins
 	if err := p.search(); err != nil {
 		return nil, err
 	}
-	p.result = pathOutput{out, int(first), int(stride)}
-	p.do(len(p.template.Low), clearWords, (*paths).write)
+	if p.slots != nil && p.grid.C > 1 {
+		p.findSlots(&p.record.Phases[Predecessors])
+	}
+	p.write(out, int(first), int(stride))
 	if owner == p.world.Rank() { // it may be isolated
 		at := first + int64(slot)*stride
 		out.Parent[at], out.Distance[at] = root, 0
 	}
-	p.result = pathOutput{}
 	p.record.addLast(&p.level)
 	p.watch.lap(&p.record.Phases[Output])
 	p.record.Elapsed = p.watch.last.Sub(p.watch.started)
 	return &p.record, nil
 }
 
-// pathOutput is where a search leaves its result: place k is element first+k*stride.
-type pathOutput struct {
-	plugins.Output
-	first, stride int
-}
-
-// write writes the labels in slots from..to-1.
-func (p *paths) write(_, from, to int) {
-	o := &p.result
+// write writes the parent and the distance of the label in slot k to element first+k*stride.
+func (p *paths) write(out plugins.Output, first, stride int) {
 	n, _, _ := p.Partition.Slots(p.world.Rank())
-	for slot := from; slot < min(to, n); slot++ {
-		at, state := o.first+slot*o.stride, p.state[p.numbers[slot]]
-		o.Parent[at], o.Distance[at] = parents.ToVertex(uint32(state)-1), math.Float32frombits(distanceOf(state))
-	}
+	p.team.Pieces(n, clearWords, func(_, from, to int) {
+		for slot := from; slot < to; slot++ {
+			at, v := first+slot*stride, int(p.numbers[slot])
+			parent := parents.ToVertex(uint32(p.state[v]) - 1)
+			if p.slots != nil && parent != graph.Unreached { // it is a number
+				slot := p.rows[p.ownRow+v]
+				if p.grid.C == 1 {
+					slot = p.slots[parent]
+				}
+				parent = p.Partition.Label(int(parent)/p.width, slot)
+			}
+			out.Parent[at], out.Distance[at] = parent, math.Float32frombits(distanceOf(p.state[v]))
+		}
+	})
 }
 
 // begin starts the clock, clears everything and, if the root is own vertex v, queues it.
@@ -284,7 +287,7 @@ func (p *paths) begin(ctx context.Context, own bool, v int) {
 		p.do(len(p.known), clearWords, (*paths).clearColumns)
 	}
 	if own {
-		p.state[v] = uint64(p.labels[p.ownColumn+v])
+		p.state[v] = uint64(p.names[p.ownColumn+v])
 		p.queue = append(p.queue, uint32(v), 0)
 		if p.isHub.has(uint32(p.ownColumn + v)) {
 			p.hub = 0

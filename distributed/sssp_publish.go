@@ -76,3 +76,33 @@ func (p *paths) takeDistances(_, from, to int) {
 		}
 	}
 }
+
+// findSlots makes the own rows the slots of the parents. Ranks of the grid row that have these columns send them.
+func (p *paths) findSlots(m *Measure) {
+	columns := uint32(p.columns)
+	lists, _ := p.owners.nextOutbox()
+	for k := range lists {
+		lists[k] = lists[k][:0]
+	}
+	for _, state := range p.state {
+		if name := uint32(state); name != 0 {
+			k := (name - 1) / columns // numbers of a grid column are consecutive
+			lists[k] = append(lists[k], (name-1)%columns)
+		}
+	}
+	asked := p.exchange(p.owners, lists, nil, nil, m)
+	lists, _ = p.owners.nextOutbox()
+	for k, columns := range asked {
+		lists[k] = lists[k][:0]
+		for _, column := range columns {
+			lists[k] = append(lists[k], p.slots[column])
+		}
+	}
+	slots := p.exchange(p.owners, lists, nil, nil, m)
+	for v, state := range p.state {
+		if name := uint32(state); name != 0 {
+			k := (name - 1) / columns
+			p.rows[p.ownRow+v], slots[k] = slots[k][0], slots[k][1:]
+		}
+	}
+}

@@ -159,7 +159,7 @@ func (p *paths) lookFirst(worker, from, to int) {
 		for k, v := range part {
 			h, y, state := &p.heads[v], x.words[k&(batch-1)], p.state[v]
 			d := uint64(math.Float32bits(math.Float32frombits(y&^final) + h.weight))
-			found := state ^ (state^(d<<distanceBit0|uint64(h.label)))&-less(d, state>>distanceBit0)
+			found := state ^ (state^(d<<distanceBit0|uint64(h.name)))&-less(d, state>>distanceBit0)
 			open := uint64(1 - p.rows[v]>>31)
 			ready := uint64(y>>31) & open
 			p.state[v] = found | (open&^ready)<<63
@@ -194,7 +194,7 @@ func (p *paths) lookOn(x *pathWorker, v uint32) {
 	}
 	best, parent, first := math.Float32frombits(before), uint32(0), p.known[h.column]
 	if d := math.Float32frombits(first&^final) + h.weight; d < best {
-		best, parent = d, h.label
+		best, parent = d, h.name
 	}
 	x.entries++
 	floor := graph.Infinity()
@@ -210,7 +210,7 @@ func (p *paths) lookOn(x *pathWorker, v uint32) {
 			u, w := splitEntry(p.up.entries[at])
 			y := p.known[u]
 			if d := math.Float32frombits(y&^final) + w; d < best {
-				best, parent = d, p.labels[u]
+				best, parent = d, p.names[u]
 			}
 			if x.entries++; y&final == 0 {
 				floor = min(floor, p.floorOf(x, column, u, w, best))

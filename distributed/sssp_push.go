@@ -22,12 +22,12 @@ type pushing struct {
 	pruned   bool    // push entries of the core only
 }
 
-// frontierBlock is a part of the frontier: pairs of a vertex and its distance. Vertex v has list first+v, and a label
-// in labels, + 1.
+// frontierBlock is a part of the frontier: pairs of a vertex and its distance. Vertex v has list first+v and name
+// names[v].
 type frontierBlock struct {
-	pairs  []uint32
-	first  int
-	labels []uint32
+	pairs []uint32
+	first int
+	names []uint32
 }
 
 const (
@@ -107,12 +107,12 @@ func (p *paths) pushRound(how pushing) error {
 	p.do(len(p.queue)/2, takePiece, (*paths).take)
 	if p.grid.C == 1 {
 		p.changed = p.takePairs(p.changed[:0])
-		p.pushBlock(frontierBlock{p.changed, 0, p.labels[p.ownColumn:]})
+		p.pushBlock(frontierBlock{p.changed, 0, p.names[p.ownColumn:]})
 	} else {
 		room := p.inColumn.nextList()
 		*room = p.takePairs((*room)[:0])
 		for k, pairs := range p.gather(p.inColumn, *room, nil, nil, &l.Phases[Expand]) {
-			p.pushBlock(frontierBlock{pairs, k * p.width, p.labels[k*p.width:]})
+			p.pushBlock(frontierBlock{pairs, k * p.width, p.names[k*p.width:]})
 		}
 	}
 	p.watch.lap(&l.Phases[Scan])
@@ -188,8 +188,8 @@ func (p *paths) take(worker, from, to int) {
 	}
 }
 
-// offer is a distance for the vertex to, which is a row, or a column in one dimension. label - 1 is the parent's label.
-type offer struct{ to, distance, label uint32 }
+// offer is a distance for the vertex to, which is a row, or a column in one dimension, with its parent's name.
+type offer struct{ to, distance, name uint32 }
 
 // pushPairs offers distances to the neighbors of vertices from..to-1 of the block.
 func (p *paths) pushPairs(worker, from, to int) {
@@ -206,7 +206,7 @@ func (p *paths) pushPairs(worker, from, to int) {
 			}
 		}
 		for ; len(part) > 0; part = part[2:] {
-			v, d, label := b.first+int(part[0]), math.Float32frombits(part[1]), b.labels[part[0]]
+			v, d, name := b.first+int(part[0]), math.Float32frombits(part[1]), b.names[part[0]]
 			low := d * slack
 			if p.pruned {
 				for _, e := range core.entries[core.at[v]:core.at[v+1]] {
@@ -214,7 +214,7 @@ func (p *paths) pushPairs(worker, from, to int) {
 						break
 					}
 					if low+e.bound < below {
-						x.offers = append(x.offers, offer{e.neighbor, math.Float32bits(d + e.weight), label})
+						x.offers = append(x.offers, offer{e.neighbor, math.Float32bits(d + e.weight), name})
 					}
 				}
 				continue
@@ -224,7 +224,7 @@ func (p *paths) pushPairs(worker, from, to int) {
 					break
 				}
 				u, w := splitEntry(lists.entries[at])
-				x.offers = append(x.offers, offer{u, math.Float32bits(d + w), label})
+				x.offers = append(x.offers, offer{u, math.Float32bits(d + w), name})
 			}
 		}
 		p.makeOffers(x)
@@ -253,9 +253,9 @@ func (p *paths) makeOffers(x *pathWorker) {
 		switch {
 		case p.grid.C > 1 && !lessen(&p.rows[o.to], o.distance):
 		case int(k) == p.own:
-			p.lower(x, v, o.distance, o.label)
+			p.lower(x, v, o.distance, o.name)
 		default:
-			x.out[k] = append(x.out[k], v, o.distance, o.label)
+			x.out[k] = append(x.out[k], v, o.distance, o.name)
 			if p.grid.C == 1 { // its owner takes it after the ballot
 				p.see(x, o.distance, o.to)
 			}

@@ -61,30 +61,57 @@ func TestEveryGridHasTheDistancesOfTheOracle(t *testing.T) {
 			for i := range weights {
 				weights[i] = laws[(g/3+3*input)%len(laws)]()
 			}
-			oracle := must.Get(graph.NewWeightedCSR(tuples, weights, vertices))
-			host := must.Get(validate.New(tuples, vertices, 1))
-			must.Do(host.SetWeights(weights))
-			e := openPaths(t, tuples, weights, set)
-			parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
-			for _, root := range []graph.Vertex{0, graph.Vertex(r.Int64N(vertices)), graph.Vertex(vertices - 1)} {
-				host.Overwrite(parent, distance)
-				found := must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
-				for _, l := range found.Levels {
-					pulled = pulled || l.Direction == graph.BottomUp
-				}
-				_, want, _ := oracle.ShortestPaths(root)
-				if diff := cmp.Diff(bitsOf(want), bitsOf(distance)); diff != "" {
-					t.Fatalf("input %d, %v, root %d: distances (-want +got):\n%.400s", input, set, root, diff)
-				}
-				if _, err := host.Validate(t.Context(), root, parent, distance); err != nil {
-					t.Fatalf("input %d, %v: %v", input, set, err)
-				}
+			roots := []graph.Vertex{0, graph.Vertex(r.Int64N(vertices)), graph.Vertex(vertices - 1)}
+			for _, l := range searchAll(t, tuples, weights, vertices, set, roots) {
+				pulled = pulled || l.Direction == graph.BottomUp
 			}
-			e.Close()
 		}
 	}
 	if !pulled {
 		t.Error("no level is recorded as bottom-up")
+	}
+}
+
+// searchAll compares searches with the oracle, validates them, and returns their levels.
+func searchAll(t *testing.T, tuples []graph.Edge, weights []float32, vertices int64, set map[string]string,
+	roots []graph.Vertex) (levels []plugins.Level) {
+	oracle := must.Get(graph.NewWeightedCSR(tuples, weights, vertices))
+	host := must.Get(validate.New(tuples, vertices, 1))
+	must.Do(host.SetWeights(weights))
+	e := openPaths(t, tuples, weights, set)
+	defer e.Close()
+	parent, distance := make([]graph.Vertex, vertices), make([]float32, vertices)
+	for _, root := range roots {
+		host.Overwrite(parent, distance)
+		found := must.Get(e.Search(t.Context(), root, plugins.Output{Parent: parent, Distance: distance}))
+		_, want, _ := oracle.ShortestPaths(root)
+		if !slices.Equal(want, distance) { // the validator accepts no -0
+			t.Fatalf("%d tuples, %v, root %d: distances (-want +got):\n%.400s", len(tuples), set, root,
+				cmp.Diff(bitsOf(want), bitsOf(distance)))
+		}
+		if _, err := host.Validate(t.Context(), root, parent, distance); err != nil {
+			t.Fatalf("%d tuples, %v: %v", len(tuples), set, err)
+		}
+		levels = append(levels, found.Levels...)
+	}
+	return levels
+}
+
+// Kernel 3 as in TestLabelsOnBothSidesOfTheBorder: states have numbers of parents, and other ranks the labels.
+func TestPathsOnBothSidesOfTheBorder(t *testing.T) {
+	tuples, r := onBothSides(t), rand.New(rand.NewPCG(3, 4))
+	weights := make([]float32, len(tuples))
+	for i := range weights {
+		weights[i] = float32(r.IntN(64)) / 64 // with ties
+	}
+	u, v := tuples[len(tuples)-1].Ends()
+	for k, text := range []string{
+		"ranks=4:partition=1d-source:threads=2", "ranks=6:partition=2d:threads=2:owner=modulo", "ranks=3:owner=modulo",
+		"ranks=16:partition=2d", "ranks=4:partition=2d:rows=1", "ranks=4:partition=2d:rows=4",
+	} {
+		if k < 2 || !testing.Short() {
+			searchAll(t, tuples, weights, bothSides, optionsOf(text), []graph.Vertex{u, v})
+		}
 	}
 }
 

@@ -30,8 +30,8 @@ type weighted struct {
 
 // head is the first entry of a list, at infinite weight if there is none, and the bound of the second one.
 type head struct {
-	label, column uint32 // label + 1 of the neighbor
-	weight, next  float32
+	name, column uint32 // of the neighbor
+	weight, next float32
 }
 
 const (
@@ -67,7 +67,8 @@ type pathGraph struct {
 // degree, and last leaves, vertices with a single tuple. In a class they are in the order of their slots.
 type classes struct {
 	numbers []uint32   // [slot] Local of each own label in kernel 3; width if isolated
-	labels  []uint32   // [Column] label + 1; 0 where a block has no vertex
+	names   []uint32   // [Column] for states and messages: label + 1; 0 where a block has no vertex
+	slots   []uint32   // [Column] slot, and names are numberOf + 1, if labels need more than 32 bits; else nil
 	borders [][]uint32 // [rank][numClasses+1] vertices borders[c]..borders[c+1]-1 of a rank are class c
 }
 
@@ -113,8 +114,13 @@ func (b *weigher) classify() {
 	}
 	b.setNumbers(b.numbers, slots)
 	b.eachBlock(slots, func(i int, slots []uint32) {
+		rank := b.grid.Rank(i, b.j)
 		for v, slot := range slots {
-			b.labels[i*b.width+v] = uint32(b.Partition.Label(b.grid.Rank(i, b.j), slot)) + 1
+			name := uint32(b.Partition.Label(rank, slot))
+			if b.slots != nil {
+				b.slots[i*b.width+v], name = slot, b.numberOf(rank, v)
+			}
+			b.names[i*b.width+v] = name + 1
 		}
 	})
 	for _, other := range comm.Allgather(b.world, borders) {
@@ -153,7 +159,10 @@ func (b *weigher) eachBlock(message []uint32, do func(block int, message []uint3
 
 // makeLists makes the lists of rows and, in two dimensions, those of columns, from the entries of this part.
 func (b *weigher) makeLists() error {
-	b.numbers, b.labels = b.allocate("numbers", int(b.Partition.Share)), b.common("labels", b.columns)
+	b.numbers, b.names = b.allocate("numbers", int(b.Partition.Share)), b.common("names", b.columns)
+	if b.label.High != nil {
+		b.slots = b.common("slots", b.columns)
+	}
 	b.isHub, b.relays = b.common("hubs", b.columns/32), b.common("relay weights", relayWords*b.columns)
 	if err := b.agree(b.memory.Err()); err != nil {
 		return err
@@ -214,7 +223,7 @@ func (b *weigher) makeLists() error {
 		h.weight, h.next = graph.Infinity(), graph.Infinity()
 		if len(list) > 0 {
 			h.column, h.weight = splitEntry(list[0])
-			h.label = b.labels[h.column]
+			h.name = b.names[h.column]
 		}
 		if len(list) > 1 {
 			h.next = bounds[1]
