@@ -89,17 +89,17 @@ func TestEditedRecordIsDetected(t *testing.T) {
 		change func(string) string
 		want   string
 	}{
-		"a time":         {JournalFile, replace(`"time":1`, `"time":0.001`), "line 3 was edited"},
-		"a count":        {JournalFile, replace(`"nedge":5`, `"nedge":1000000000000`), "line 3 was edited"},
+		"a time":         {JournalFile, replace(`"time":1`, `"time":0.001`), "line 4 was edited"},
+		"a count":        {JournalFile, replace(`"nedge":5`, `"nedge":1000000000000`), "line 4 was edited"},
 		"the last line":  {JournalFile, lines(changed), "line 7 was edited"},
 		"a missing line": {JournalFile, lines(func(l []string) []string { return append(l[:2], l[3:]...) }), "line 3 was"},
 		"a line twice":   {JournalFile, lines(twice), "line 4 was edited"},
 		"no first line":  {JournalFile, lines(func(l []string) []string { return l[1:] }), "line 1, or run.json, was edited"},
 		"no digest":      {JournalFile, lines(bare), "line 4 was edited, or lines before it are missing"},
-		"an added line":  {JournalFile, func(s string) string { return s + "{}\n" }, "line 8 was edited"},
+		"an added line":  {JournalFile, func(s string) string { return s + "{}\n" }, "line 9 was edited"},
 		"half a line":    {JournalFile, lines(cut), "line 3 is damaged"},
 		"zeros":          {JournalFile, func(s string) string { return s[:9] + "\x00\x00" + s[11:] }, "line 1 is damaged"},
-		"half a session": {JournalFile, func(s string) string { return s + "{\"session\":\n" }, "line 8 is damaged"},
+		"half a session": {JournalFile, func(s string) string { return s + "{\"session\":\n" }, "line 9 is damaged"},
 		"no last line":   {JournalFile, lines(func(l []string) []string { return l[:6] }), byResult},
 		"no journal":     {JournalFile, func(string) string { return "" }, byResult},
 		"the plan":       {ManifestFile, replace(`"roots": 64`, `"roots": 16`), "line 1, or run.json, was edited"},
@@ -223,6 +223,7 @@ func TestAdditionsOfNewerVersionsAreIgnored(t *testing.T) {
 		return strings.Join([]string{
 			`{"session":{},"added":1}`,
 			`{"scale":6,"graph":{"recipe":{"scale":6,"edgefactor":16,"seed1":2,"seed2":3},"tuples":1024,"roots_found":9}}`,
+			`{"engine":"one","scale":6,"kernel1":{"construction":{"elapsed":1},"wall":1}}`,
 			`{"engine":"one","scale":6,"root":{"index":0,"root":7,"time":1,"wall":1,"added":[1]}}`,
 			`{"engine":"one","scale":6,"weather":{"sun":true}}`,
 			`{"engine":"one","scale":6,"root":{"index":1,"root":8,"time":1,"wall":1}}`,

@@ -250,6 +250,8 @@ func (r *Run) apply(e Entry) error {
 			return fmt.Errorf("root %d where root %d is expected", e.Root.Index, len(r.Roots))
 		case r.Graph == nil || len(r.Roots) >= r.Graph.RootsFound:
 			return fmt.Errorf("root %d of a graph that has fewer roots", e.Root.Index)
+		case r.Construction == nil:
+			return fmt.Errorf("root %d before kernel 1", e.Root.Index)
 		}
 		r.Roots, r.pending = append(r.Roots, *e.Root), r.pending+1
 	case e.Clock != nil:

@@ -308,6 +308,7 @@ func TestReplayRejectsEntriesOutsideThePlan(t *testing.T) {
 	} {
 		must.Fail(t, must.Err(replay(m, append(entries, e))), want)
 	}
+	must.Fail(t, must.Err(replay(m, slices.Delete(entries, 3, 4))), "line 4: root 0 before kernel 1")
 }
 
 func TestPlanCheck(t *testing.T) {
@@ -400,7 +401,9 @@ func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
 		"srsrvsre": 0, // killed, then all is repeated
 	} {
 		k := somePlan().Recipe(6)
-		entries := []Entry{{GraphID: six, Graph: &GraphRecord{Recipe: k, RootsFound: 9}}}
+		other := kernel1Entry(time.Second)
+		other.Engine = "two"
+		entries := []Entry{{GraphID: six, Graph: &GraphRecord{Recipe: k, RootsFound: 9}}, kernel1Entry(time.Second), other}
 		roots, others, void := 0, 0, false
 		for _, kind := range script {
 			e := Entry{Engine: "one", GraphID: six}
@@ -408,8 +411,8 @@ func TestSearchesWithoutAnEndAreUnchecked(t *testing.T) {
 			case 's':
 				if e = (Entry{Session: &Session{}}); void {
 					roots, void = 0, false
-					entries = append(entries, e)
-					e = entries[0]
+					entries = append(entries, e, entries[0])
+					e = entries[1]
 				}
 			case 'r':
 				e.Root = &RootRecord{Index: roots}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
@@ -37,7 +38,8 @@ func newStore(t *testing.T) *Store {
 		NewManifest([]string{"teps", "run"}, somePlan(), someSoftware, someMachine)))
 	t.Cleanup(func() { s.Close() })
 	k := somePlan().Recipe(6)
-	s.append(Entry{GraphID: six, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64}})
+	s.append(Entry{GraphID: six, Graph: &GraphRecord{Recipe: k, Tuples: k.Tuples(), RootsFound: 64}},
+		kernel1Entry(time.Second))
 	return s
 }
 
@@ -152,7 +154,7 @@ func TestImpossibleEntriesHaveNoResult(t *testing.T) {
 	s.append(Entry{Engine: "one", GraphID: six, Root: &RootRecord{Index: 5}})
 	_, err := s.Finish()
 	if _, missing := os.Stat(filepath.Join(s.Dir(), ResultFile)); err == nil || missing == nil ||
-		!strings.Contains(err.Error(), "line 3: root 5 where root 0 is expected; the lines before it are usable") {
+		!strings.Contains(err.Error(), "line 4: root 5 where root 0 is expected; the lines before it are usable") {
 		t.Errorf("got %v, %s: %v", err, ResultFile, missing)
 	}
 }

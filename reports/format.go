@@ -4,7 +4,6 @@ package reports
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -75,27 +74,16 @@ func Quotient(a, b float64) string {
 
 // Percentage formats a part of a whole.
 func Percentage(part, whole float64) string {
-	percent := 100 * part / whole
-	if !Finite(percent) || whole <= 0 { // a damaged record can have any two numbers
+	if whole <= 0 {
 		return Missing
 	}
-	return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
+	return strconv.FormatFloat(100*part/whole, 'f', 1, 64) + " %"
 }
 
 // Superscript writes n in Unicode's superscript digits.
 func Superscript(n int) string {
 	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵",
 		"6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
-}
-
-// Finite reports whether all xs are numbers.
-func Finite(xs ...float64) bool {
-	for _, x := range xs {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // Limits on texts from outside, in runes.

@@ -64,7 +64,7 @@ func TestModelIsAsItWas(t *testing.T) {
 	for name, records := range map[string][]record.Result{
 		"variants": variants, "two variants": variants[:2], "eight": variants[:8],
 		"several": samples.Several(), "unofficial": samples.Unofficial(), "detailed": {samples.Detailed()},
-		"sweep": samples.Sweep(), "faults": {faults, noResult, {}}, "metered": metered,
+		"sweep": samples.Sweep(), "faults": {faults, noResult}, "metered": metered,
 	} {
 		r := all(records...)
 		var b strings.Builder

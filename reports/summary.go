@@ -260,23 +260,10 @@ func (s Summary) Device() string {
 	return Name(d.Devices[0].Name)
 }
 
-// Rates beyond these come from a damaged record: one tuple a second, and 10^12 GTEPS. Axes end well within a float64.
-const (
-	minTEPS = 1
-	maxTEPS = 1e21
-)
-
-// Rates returns the statistics of a run with plausible rates and no wrong search, else nil. Every rate of a report is
-// from here.
+// Rates returns the statistics of a run without a wrong search, else nil. Every rate of a report is from here.
 func (s Summary) Rates() *record.Statistics {
-	if s.Statistics == nil || s.Verdict().Grade == Wrong {
+	if s.Verdict().Grade == Wrong {
 		return nil
-	}
-	x := s.Statistics.TEPS
-	for _, teps := range []float64{x.Min, x.FirstQuartile, x.Median, x.ThirdQuartile, x.Max, x.Mean} {
-		if !(teps >= minTEPS && teps <= maxTEPS) {
-			return nil
-		}
 	}
 	return s.Statistics
 }
@@ -291,24 +278,18 @@ func (s Summary) Rate() float64 {
 
 // RootRate is the TEPS of one search, with the reference's count of tuples.
 func RootRate(root record.RootRecord) (teps float64, known bool) {
-	if root.NEdge == nil || *root.NEdge <= 0 || !Finite(root.Time) || root.Time <= 0 {
+	if root.NEdge == nil || *root.NEdge <= 0 || root.Time <= 0 {
 		return 0, false
 	}
-	teps = float64(*root.NEdge) / root.Time
-	return teps, teps >= minTEPS && teps <= maxTEPS
+	return float64(*root.NEdge) / root.Time, true
 }
 
 // PowerFigures are the figures of a run that may be shown; none where a search was found wrong.
-func (s Summary) PowerFigures() (out []record.PowerFigure) {
+func (s Summary) PowerFigures() []record.PowerFigure {
 	if s.Energy == nil || s.Verdict().Grade == Wrong {
 		return nil
 	}
-	for _, f := range s.Energy.Figures {
-		if Finite(f.MTEPSPerWatt, f.Watts, f.Joules) && f.MTEPSPerWatt > 0 {
-			out = append(out, f)
-		}
-	}
-	return out
+	return s.Energy.Figures
 }
 
 // PowerFigure is the figure to show where there is room for one.

@@ -33,7 +33,7 @@ type Verdict struct {
 // Class names the grade for style sheets.
 func (v Verdict) Class() string { return [...]string{"good", "fair", "bad", "bad"}[v.Grade] }
 
-// Verdict judges a run by its searches and by the record's own summary; the worse of the two counts.
+// Verdict judges a run by its state and its searches.
 func (s Summary) Verdict() Verdict {
 	n, validated, searches := len(s.Roots), s.ValidRoots(), Plural(len(s.Roots), "search", "searches")
 	switch first := slices.IndexFunc(s.Roots, record.RootRecord.Broken); {
@@ -43,16 +43,10 @@ func (s Summary) Verdict() Verdict {
 			"%d: %s", s.BrokenRoots(), searches, root.Index, RootLabel(root), root.Rule, Sentence(root.Violation)), Wrong}
 	case s.State == record.Failed:
 		return Verdict{"FAILED", "the engine failed: " + Sentence(s.Failure), Bad}
-	case s.State == record.Interrupted:
-		return Verdict{"INTERRUPTED", fmt.Sprintf("the run was interrupted after %s; it can be resumed.", searches), Bad}
 	case s.State != record.Complete:
-		return Verdict{"UNKNOWN", fmt.Sprintf("the record does not say that the run is complete (state %q).", s.State), Bad}
-	case n == 0 && s.Graph != nil && s.Graph.RootsFound == 0:
-		return Verdict{"NO ROOTS", "no root was searched: every tuple of the graph is a self-loop, or it has none.", Bad}
+		return Verdict{"INTERRUPTED", fmt.Sprintf("the run was interrupted after %s; it can be resumed.", searches), Bad}
 	case n == 0:
-		return Verdict{"NO ROOTS", "no root was searched.", Bad}
-	case validated == n && !s.Valid:
-		return Verdict{"INVALID", "the record marks the run as invalid.", Wrong}
+		return Verdict{"NO ROOTS", "no root was searched: every tuple of the graph is a self-loop, or it has none.", Bad}
 	case validated == 0:
 		return Verdict{"UNCHECKED", fmt.Sprintf("None of %s was validated.", searches), Fair}
 	case validated < n:
@@ -158,18 +152,11 @@ func (s Summary) ValidRoots() int {
 
 // Unofficial says why a run has no official numbers, or is empty if it has them.
 func (s Summary) Unofficial() string {
-	v, x := s.Verdict(), s.Statistics
-	switch {
+	switch v := s.Verdict(); {
 	case v.Grade >= Bad:
 		return v.Why
-	case x == nil || x.NBFS == 0:
+	case s.Statistics == nil:
 		return "no search has a count of tuples, so there are no TEPS (validate at least one root)."
-	case s.Graph == nil:
-		return "the record does not say which graph was searched."
-	case s.Construction == nil:
-		return "the record has no kernel 1."
-	case s.Rates() == nil || !(x.Time.Min > 0) || !Finite(x.Time.Max):
-		return "the statistics contain a time or a rate that is impossible."
 	}
 	return ""
 }
@@ -212,11 +199,7 @@ func (r Result) Headline() Headline {
 		h.Faults = h.Faults[:maxFaults]
 		h.Faults[maxFaults-1].Why += fmt.Sprintf(" Nor is there a result of %s.", Plural(n, "other run", "other runs"))
 	}
-	switch {
-	case h.Best < 0 && len(h.Faults) == 0:
-		h.Verdict = Verdict{"NO RESULT", "The record has no run.", Bad}
-		return h
-	case h.Best < 0:
+	if h.Best < 0 {
 		h.Verdict, h.Faults = h.Faults[0], h.Faults[1:]
 		return h
 	}

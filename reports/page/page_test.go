@@ -42,6 +42,8 @@ func TestPagesAreAsTheyWere(t *testing.T) {
 	one, faster := samples.Result([]string{"cpu"}, 16), samples.FewRoots([]string{"wrong", "cpu"}, 16)
 	faster.Runs[0].Roots[0].Rule, faster.Runs[1], faster.Machine.Hostname = 5, samples.Run("cpu", 0, 16, 64), "node18"
 	samples.SetRate(&faster.Runs[1], 2e9)
+	failed := samples.FewRoots([]string{"broken"}, 17)
+	failed.Runs[0].State, failed.Runs[0].Failure = record.Failed, "it crashed"
 	metered := samples.FewRoots([]string{"node", "lost"}, 16)
 	metered.Runs[0] = samples.WithMeters(metered.Runs[0], power.Node)
 	metered.Runs[1].Energy = &record.EnergyRecord{Failure: "the loop was interrupted"}
@@ -49,7 +51,7 @@ func TestPagesAreAsTheyWere(t *testing.T) {
 	drawn := regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|<svg.*?</svg>|` +
 		`<details class="roots">.*?</details>|<section class="counting">.*?</section>`)
 	for name, records := range map[string][]record.Result{
-		"rules": {rules}, "several": samples.Several(), "folded": {one, faster, samples.FewRoots(nil)},
+		"rules": {rules}, "several": samples.Several(), "folded": {one, faster, failed},
 		"sweep": samples.Sweep()[:9], "metered": {metered},
 	} {
 		text := page(records...)

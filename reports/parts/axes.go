@@ -23,7 +23,7 @@ func newSpan() span { return span{math.Inf(1), 0} }
 // add widens the interval by values that are positive numbers.
 func (s *span) add(values ...float64) {
 	for _, v := range values {
-		if v > 0 && reports.Finite(v) {
+		if v > 0 {
 			s.low, s.high = min(s.low, v), max(s.high, v)
 		}
 	}
@@ -80,12 +80,11 @@ type curve struct {
 	under  reports.Shape              // drawn before the line; nil: nothing
 }
 
-// draw joins the points by a line, with marks unless there are many points. Only values that are positive and finite
-// are drawn.
+// draw joins the points by a line, with marks unless there are many points. Only positive values are drawn.
 func (c curve) draw() (shapes []reports.Shape) {
 	var drawn []reports.Point
 	for _, p := range c.points {
-		if p.Y > 0 && reports.Finite(p.X, p.Y) {
+		if p.Y > 0 {
 			drawn = append(drawn, p)
 		}
 	}
@@ -177,7 +176,7 @@ func barRow(name, text string, parts []float64, colors ...reports.Color) row {
 	r := row{name: name, text: text}
 	var bars []reports.Bar
 	for k, v := range parts {
-		if v > 0 && reports.Finite(v) {
+		if v > 0 {
 			bars = append(bars, reports.Bar{Across: true, Half: 0.32, From: r.end, To: r.end + v,
 				Color: colors[min(k, len(colors)-1)], About: reports.About{Text: name + ": " + units.Significant(v, 4)}})
 			r.end += v

@@ -187,7 +187,7 @@ func powerLine(m record.Metered, key reports.Key, watts *span) []reports.Shape {
 		w := (c.Joules[i] - c.Joules[i-1]) / (to - from)
 		// The recording did not wait for the next update of a counter.
 		unfinished := i == len(c.At)-1 && m.Meter.Quantity == power.Energy && w == 0
-		if to <= from || !reports.Finite(w) || w < 0 || unfinished || slices.Contains(c.Breaks, i) {
+		if to <= from || w < 0 || unfinished || slices.Contains(c.Breaks, i) {
 			flush()
 			continue
 		}

@@ -76,7 +76,7 @@ func sizeText(r reports.Summary) string {
 		return ""
 	}
 	text := units.Integer(r.Graph.Vertices) + " vertices, " + units.Integer(r.Graph.Tuples) + " tuples"
-	if depth := r.MeanDepth(); reports.Finite(depth) {
+	if depth := r.MeanDepth(); !math.IsNaN(depth) {
 		text += ", depth " + units.Integer(int64(depth+0.5))
 	}
 	return text

@@ -92,7 +92,7 @@ func TestScalingIsAsItWas(t *testing.T) {
 		"no graph":    func(run *record.Run) { run.Graph = nil },
 		"failed":      func(run *record.Run) { run.State, run.Failure = record.Failed, "it fell over" },
 		"interrupted": func(run *record.Run) { run.State = record.Interrupted },
-		"invalid":     func(run *record.Run) { run.Valid = false },
+		"invalid":     func(run *record.Run) { run.Roots[0].Rule = 1 },
 	} {
 		one, two := scaled("one", "1", 1), scaled("two", "2", 1.5)
 		if name == "grid" {

@@ -114,7 +114,7 @@ func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // seconds is empty for a time that was not measured.
 func seconds(x float64) string {
-	if x > 0 && reports.Finite(x) {
+	if x > 0 {
 		return exact(x)
 	}
 	return ""

@@ -69,7 +69,7 @@ func TestMarkdownEscapesNames(t *testing.T) {
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		text := reports.Clean(rapid.String().Draw(r, "text"), 60)
-		result := samples.Result(nil)
+		result := samples.FewRoots([]string{"cpu"}, 16)
 		result.ID, result.Machine.CPU = text, text
 		var b strings.Builder
 		if err := Markdown(&b, report(result)); err != nil {
