@@ -108,29 +108,9 @@ func (s *partPaths) scan(scan *scanner, first, last int, broken *breaches) {
 	}
 }
 
-// explainTreeEdge returns the violation of rule 5 by the lowest vertex, or nil. Its parent may be in any part.
+// explainTreeEdge returns the violation of rule 5 by the lowest vertex, or nil.
 func (s *partPaths) explainTreeEdge(ctx context.Context) error {
-	v := lowestBit(s.pending)
-	if v < math.MaxInt64 {
-		v = int64(s.labelOf(uint32(v)))
-	}
-	if err := s.min(ctx, &v); err != nil || v == math.MaxInt64 {
-		return err
-	}
-	known := [2]int64{} // the parent and the distance of v
-	if owner, slot := s.place(graph.Vertex(v)); owner == s.rank {
-		known = [2]int64{int64(s.parent[slot]), int64(math.Float32bits(s.own[slot]))}
-	}
-	if err := s.sum(ctx, &known[0], &known[1]); err != nil {
-		return err
-	}
-	ofParent := int64(0)
-	if owner, slot := s.place(graph.Vertex(known[0])); owner == s.rank {
-		ofParent = int64(math.Float32bits(s.own[slot]))
-	}
-	if err := s.sum(ctx, &ofParent); err != nil {
-		return err
-	}
-	return brokenWeightedEdge(s.root, graph.Vertex(v), graph.Vertex(known[0]), math.Float32frombits(uint32(known[1])),
-		math.Float32frombits(uint32(ofParent)))
+	return s.lowestPending(ctx, func(v graph.Vertex, slot int64) *Violation {
+		return brokenWeightedEdge(s.root, v, s.parent[slot], s.own[slot])
+	})
 }

@@ -141,14 +141,19 @@ func (s *partSearch) scanRounds(ctx context.Context, scan func(scan *scanner, fi
 
 // explainPending returns the violation of rule 5 by the lowest vertex whose tree edge is not a tuple, or nil.
 func (s *partSearch) explainPending(ctx context.Context) error {
+	return s.lowestPending(ctx, func(v graph.Vertex, slot int64) *Violation {
+		return brokenEdge(s.root, v, s.parent[slot], s.levels[slot])
+	})
+}
+
+// lowestPending returns the violation by the lowest pending vertex of all parts, or nil.
+func (s *partSearch) lowestPending(
+	ctx context.Context, explain func(v graph.Vertex, slot int64) *Violation) error {
 	pending := lowestBit(s.pending)
 	if pending < math.MaxInt64 {
 		pending = int64(s.labelOf(uint32(pending)))
 	}
-	return s.lowest(ctx, pending, func(at int64) *Violation {
-		slot := at / int64(s.size)
-		return brokenEdge(s.root, graph.Vertex(at), s.parent[slot], s.levels[slot])
-	})
+	return s.lowest(ctx, pending, func(at int64) *Violation { return explain(graph.Vertex(at), at/int64(s.size)) })
 }
 
 // gatherPairs is gather for numbers.

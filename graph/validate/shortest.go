@@ -240,11 +240,11 @@ func (p *paths) explainTreeEdge(context.Context) error {
 	if v == math.MaxInt64 {
 		return nil
 	}
-	return brokenWeightedEdge(p.root, graph.Vertex(v), p.parent[v], p.distance[v], p.distance[p.parent[v]])
+	return brokenWeightedEdge(p.root, graph.Vertex(v), p.parent[v], p.distance[v])
 }
 
-// brokenWeightedEdge is the violation of rule 5 by vertex v with parent u.
-func brokenWeightedEdge(root, v, u graph.Vertex, dV, dU float32) *Violation {
-	return broken(RulePathTuple, root, []graph.Vertex{v, u}, "vertex %d at distance %v has parent %d at distance %v, "+
-		"but no tuple of the two has a weight that gives this sum", v, dV, u, dU)
+// brokenWeightedEdge is the violation of rule 5 by vertex v at distance d with parent u.
+func brokenWeightedEdge(root, v, u graph.Vertex, d float32) *Violation {
+	return broken(RulePathTuple, root, []graph.Vertex{v, u},
+		"vertex %d at distance %v has parent %d, but no tuple of the two has a weight that gives this distance", v, d, u)
 }
