@@ -15,6 +15,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -87,7 +88,7 @@ func (s *search) Report(graph.Vertex) (t plugins.Traversal) {
 
 // CopyTo copies the parents to the host.
 func (s *search) CopyTo(ctx context.Context, out plugins.Output) (err error) {
-	return download(ctx, &s.stage, driver.Bytes(out.Parent), s.parents)
+	return download(ctx, &s.stage, offload.Bytes(out.Parent), s.parents)
 }
 
 // download copies an array to the host, a large one through a stage, which it makes the first time.
@@ -104,6 +105,9 @@ func download(ctx context.Context, stage **driver.Stage, into []byte, from uint6
 		return from + uint64(first), nil
 	})
 }
+
+// Do calls f in the context of the GPU.
+func (s *search) Do(f func() error) error { return s.device.Do(f) }
 
 // Wake launches an empty kernel and waits for it.
 func (s *search) Wake() error {

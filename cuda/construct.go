@@ -16,6 +16,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -92,12 +93,12 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 	}
 	var s *search
 	var paths *pathBuilder
-	steps := []driver.Step{b.Step("tuples to the device", b.transfer), b.Step("degrees", b.countDegrees)}
+	steps := []offload.Step{b.Step("tuples to the device", b.transfer), b.Step("degrees", b.countDegrees)}
 	if in.ShortestPaths {
 		paths = b.newPaths(in.Weights)
 		steps = append(steps, paths.steps()...)
 	}
-	phases, err := driver.RunSteps(ctx, append(steps,
+	phases, err := offload.RunSteps(ctx, append(steps,
 		b.Step("order", b.numberVertices),
 		b.Step("lists", b.makeLists),
 		b.Step("derived arrays", func() {
@@ -119,12 +120,12 @@ func construct(ctx context.Context, in plugins.Input, c configuration) (*search,
 		plugins.Fact{Name: "bytes on the device", Value: fmt.Sprint(b.Memory.Used)},
 		plugins.Fact{Name: "bytes pinned in the host", Value: fmt.Sprint(b.Memory.InHost)},
 		plugins.Fact{Name: "output template", Value: template}), b.notes...)
-	d.SetSearch(&built, s)
+	offload.Publish(&built, s, nil)
 	if paths != nil {
 		built.Details = append(built.Details, paths.notes...)
 		s.paths = paths.search
 		s.paths.search, s.paths.params.Parent = s, s.parents
-		setPaths(&built, s.paths)
+		offload.Publish(&built, s, s.paths)
 	}
 	return s, built, nil
 }
@@ -261,7 +262,7 @@ func (b *builder) eachPart(use func(at uint64, first, n int64)) {
 	}
 	stage, err := driver.NewStage(b.Memory)
 	if err == nil {
-		err = errors.Join(stage.Upload(b.Ctx, driver.Bytes(b.tuples), func(at uint64, first, bytes int64) error {
+		err = errors.Join(stage.Upload(b.Ctx, offload.Bytes(b.tuples), func(at uint64, first, bytes int64) error {
 			use(at, first/graph.EdgeBytes, bytes/graph.EdgeBytes)
 			return b.Err
 		}), cu.Synchronize(), stage.Close())

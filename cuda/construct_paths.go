@@ -15,6 +15,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -85,11 +86,11 @@ func (p *pathBuilder) prepare() {
 }
 
 // sizeOf returns the size of a structure in bytes.
-func sizeOf[T any]() int64 { return int64(len(driver.Bytes(make([]T, 1)))) }
+func sizeOf[T any]() int64 { return int64(len(offload.Bytes(make([]T, 1)))) }
 
 // steps returns the steps of kernel 1.
-func (p *pathBuilder) steps() []driver.Step {
-	return []driver.Step{
+func (p *pathBuilder) steps() []offload.Step {
+	return []offload.Step{
 		p.Step("weights to the device", p.transfer), p.Step("weighted order", p.order),
 		p.Step("weighted lists", p.lists), p.Step("weighted core", p.core),
 	}
@@ -107,7 +108,7 @@ func (p *pathBuilder) transfer() {
 	}
 	stage, err := driver.NewStage(p.Memory)
 	if err == nil {
-		err = stage.Upload(p.Ctx, driver.Bytes(p.weights), func(at uint64, first, bytes int64) error {
+		err = stage.Upload(p.Ctx, offload.Bytes(p.weights), func(at uint64, first, bytes int64) error {
 			p.Loop(copyWeightsKernel(at, uint64(bytes/4), p.lent+uint64(first)))
 			return p.Err
 		})

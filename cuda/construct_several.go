@@ -16,6 +16,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -77,16 +78,16 @@ func openRank(ctx context.Context, tuples []graph.Edge, c configuration, world *
 // construct builds the graph and connects the GPUs. After an error it closes that of this rank.
 func (r *rank) construct(ctx context.Context) (*rankSearch, plugins.Built, error) {
 	start := time.Now()
-	var steps []driver.Step
+	var steps []offload.Step
 	if r.c.ranks > 1 && r.c.Text("transfer") == "nccl" {
-		steps = append(steps, driver.Step{Name: "communicator", Do: r.startNCCL})
+		steps = append(steps, offload.Step{Name: "communicator", Do: r.startNCCL})
 	}
-	phases, err := driver.RunSteps(ctx, append(steps,
-		driver.Step{Name: "tuples to the devices", Do: r.transfer},
-		driver.Step{Name: "exchange of edges", Do: func() error { return r.exchangeEdges(1) }},
-		driver.Step{Name: "order", Do: r.numberVertices},
-		driver.Step{Name: "lists", Do: r.makeLists},
-		driver.Step{Name: "derived arrays", Do: r.derive})...)
+	phases, err := offload.RunSteps(ctx, append(steps,
+		offload.Step{Name: "tuples to the devices", Do: r.transfer},
+		offload.Step{Name: "exchange of edges", Do: func() error { return r.exchangeEdges(1) }},
+		offload.Step{Name: "order", Do: r.numberVertices},
+		offload.Step{Name: "lists", Do: r.makeLists},
+		offload.Step{Name: "derived arrays", Do: r.derive})...)
 	var s *rankSearch
 	if err == nil {
 		s, err = r.newRankSearch()
@@ -98,7 +99,7 @@ func (r *rank) construct(ctx context.Context) (*rankSearch, plugins.Built, error
 		Vertices: int64(r.graph.AllLabels), Elapsed: time.Since(start), Entries: plugins.Counted(int64(r.own)),
 		VertexBits: 32, Tuning: tuning, Phases: phases, Details: s.facts(r), Bytes: r.Memory.Used + r.Memory.InHost,
 	}
-	r.device.SetSearch(&built, s)
+	offload.Publish(&built, s, nil)
 	built.Repeat = s.repeat
 	return s, built, nil
 }

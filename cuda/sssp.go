@@ -15,6 +15,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -38,6 +39,9 @@ type pathSearch struct {
 	phases   [2]plugins.Phase
 	barriers [1]plugins.Counter
 }
+
+// Do calls f in the context of the GPU.
+func (s *pathSearch) Do(f func() error) error { return s.gpu.Do(f) }
 
 // Traverse launches steps until distances and parents are written.
 func (s *pathSearch) Traverse(ctx context.Context, root graph.Vertex) error {
@@ -94,22 +98,5 @@ func (s *pathSearch) Report(graph.Vertex) (t plugins.Traversal) {
 // CopyTo copies parents and distances to the host.
 func (s *pathSearch) CopyTo(ctx context.Context, out plugins.Output) error {
 	return errors.Join(s.search.CopyTo(ctx, out),
-		download(ctx, &s.stage, driver.Bytes(out.Distance), s.params.Distance))
-}
-
-// setPaths completes b, which has kernel 2, with a search for shortest paths.
-func setPaths(b *plugins.Built, s *pathSearch) {
-	search, repeat := b.Search, b.Repeat
-	b.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
-		if out.Distance == nil {
-			return search(ctx, root, out)
-		}
-		return s.gpu.Search(ctx, s, root, out)
-	}
-	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (int64, error) {
-		if out.Distance == nil {
-			return repeat(ctx, roots, duration, out)
-		}
-		return s.gpu.Repeat(ctx, s, roots, duration, out)
-	}
+		download(ctx, &s.stage, offload.Bytes(out.Distance), s.params.Distance))
 }

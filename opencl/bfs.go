@@ -5,10 +5,9 @@ package opencl
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/opencl/driver"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -141,6 +140,9 @@ func (s *search) learnBatch(ctx context.Context, b *builder) error {
 	return b.err
 }
 
+// Do calls f.
+func (s *search) Do(f func() error) error { return f() }
+
 // Wake launches a small kernel and waits for it. After the host's work between two searches, device and driver respond
 // slowly for a time that has nothing to do with the search.
 func (s *search) Wake() error { return errors.Join(s.wake.Launch(1), s.device.Finish()) }
@@ -222,9 +224,13 @@ func (s *search) readResult(ctx context.Context) error {
 	return err
 }
 
-// Parents copies the parents of the last search to the host.
-func (s *search) Parents(ctx context.Context, parent []graph.Vertex) (err error) {
-	if len(driver.Bytes(parent)) <= driver.StageBytes {
+// Report says nothing: the levels stay on the device.
+func (s *search) Report(graph.Vertex) (t plugins.Traversal) { return t }
+
+// CopyTo copies the parents of the last search to the host.
+func (s *search) CopyTo(ctx context.Context, out plugins.Output) (err error) {
+	parent := out.Parent
+	if len(offload.Bytes(parent)) <= driver.StageBytes {
 		return driver.Read(s.device, parent, s.parent, 0)
 	}
 	if s.stage == nil {
@@ -232,34 +238,7 @@ func (s *search) Parents(ctx context.Context, parent []graph.Vertex) (err error)
 			return err
 		}
 	}
-	return s.stage.Download(ctx, driver.Bytes(parent), s.parent)
-}
-
-// publish completes built with the search.
-func (s *search) publish(built *plugins.Built) {
-	built.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
-		if err = s.Wake(); err != nil {
-			return t, err
-		}
-		start := time.Now()
-		if err = s.Traverse(ctx, root); err != nil {
-			return t, err
-		}
-		t.Elapsed = time.Since(start)
-		if err = s.Parents(ctx, out.Parent); err != nil {
-			err = fmt.Errorf("copy parents to the host: %w", err)
-		}
-		return t, err
-	}
-	built.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
-		searches int64, err error) {
-		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
-		if err == nil {
-			err = s.Parents(ctx, out.Parent)
-		}
-		return searches, err
-	}
-	built.Free = s.Close
+	return s.stage.Download(ctx, offload.Bytes(parent), s.parent)
 }
 
 // Close frees the graph and closes the device.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/opencl/driver"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -84,31 +85,30 @@ func construct(ctx context.Context, tuples []graph.Edge, d driver.Device, set pl
 		return nil, built, b.err
 	}
 	built.Phases = append(built.Phases, plugins.Phase{Name: "kernels", Elapsed: time.Since(start)})
-	for _, step := range []struct {
-		name string
-		do   func()
-	}{
-		{"tuples to the device", func() { b.transfer(tuples) }},
-		{"degrees", b.countDegrees},
-		{"order", b.numberVertices},
-		{"lists", b.makeLists},
-		{"derived arrays", func() { b.derive(); s = b.newSearch(search, alone) }},
-		{"number of levels", func() { b.fail(s.learnBatch(ctx, b)) }},
-	} {
-		begin := time.Now()
-		if step.do(); b.err == nil {
-			b.fail(errors.Join(c.Finish(), ctx.Err()))
-		}
-		if b.err != nil {
-			return nil, built, fmt.Errorf("kernel 1: %s: %w", step.name, b.err)
-		}
-		built.Phases = append(built.Phases, plugins.Phase{Name: step.name, Elapsed: time.Since(begin)})
+	step := func(name string, do func()) offload.Step {
+		return offload.Step{Name: name, Do: func() error {
+			if do(); b.err == nil {
+				b.fail(errors.Join(c.Finish(), ctx.Err()))
+			}
+			return b.err
+		}}
 	}
+	phases, err := offload.RunSteps(ctx,
+		step("tuples to the device", func() { b.transfer(tuples) }),
+		step("degrees", b.countDegrees),
+		step("order", b.numberVertices),
+		step("lists", b.makeLists),
+		step("derived arrays", func() { b.derive(); s = b.newSearch(search, alone) }),
+		step("number of levels", func() { b.fail(s.learnBatch(ctx, b)) }))
+	if err != nil {
+		return nil, built, err
+	}
+	built.Phases = append(built.Phases, phases...)
 	built.Elapsed = time.Since(start)
 	built.Vertices, built.Bytes, built.VertexBits, built.Tuning = int64(b.sizes.Labels), c.Used, 32, origin
 	built.Entries = plugins.Counted(int64(b.entries))
 	built.Details = b.details(s)
-	s.publish(&built)
+	offload.Publish(&built, s, nil)
 	return s, built, nil
 }
 
@@ -259,7 +259,7 @@ func (b *builder) transfer(tuples []graph.Edge) {
 	stage, err := b.device.NewStage()
 	raw := b.array("part of the tuples", driver.StageBytes)
 	if b.fail(err); b.err == nil {
-		b.fail(stage.Upload(b.ctx, raw, driver.Bytes(tuples), func(_, bytes int64) error {
+		b.fail(stage.Upload(b.ctx, raw, offload.Bytes(tuples), func(_, bytes int64) error {
 			n := bytes / graph.EdgeBytes
 			p := part{b.array("tuples", pairBytes*n), uint32(n)}
 			b.parts = append(b.parts, p)

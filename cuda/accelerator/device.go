@@ -17,6 +17,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -122,7 +123,7 @@ func (d *device) Load(ctx context.Context, in plugins.Input, vertices int64) err
 	return d.load(ctx, s, func() error {
 		d.weighted = weights != nil
 		return errors.Join(
-			d.stage.Upload(ctx, driver.Bytes(tuples), func(at uint64, first, n int64) error {
+			d.stage.Upload(ctx, offload.Bytes(tuples), func(at uint64, first, n int64) error {
 				first, n = first/graph.EdgeBytes, n/graph.EdgeBytes
 				here := min(n, max(d.stored-first, 0))
 				return errors.Join(
@@ -130,7 +131,7 @@ func (d *device) Load(ctx context.Context, in plugins.Input, vertices int64) err
 					d.unpack(at+uint64(graph.EdgeBytes*here), n-here, first+here,
 						d.others+pairBytes*uint64(max(first-d.stored, 0))))
 			}),
-			d.stage.Upload(ctx, driver.Bytes(weights), func(at uint64, first, n int64) error {
+			d.stage.Upload(ctx, offload.Bytes(weights), func(at uint64, first, n int64) error {
 				return copyOnDevice(d.weights+uint64(first), at, n)
 			}))
 	})
@@ -243,12 +244,13 @@ func (d *device) unpack(at uint64, n, first int64, pairs uint64) error {
 // Generate is plugins.Accelerator.Generate.
 func (d *device) Generate(ctx context.Context, in plugins.Input) error {
 	if in.Weights == nil {
-		return d.fill(ctx, *in.Recipe, driver.Bytes(in.Tuples), graph.EdgeBytes, in.First, d.generate)
+		return d.fill(ctx, *in.Recipe, offload.Bytes(in.Tuples), graph.EdgeBytes, in.First, d.generate)
 	}
-	return d.fill(ctx, *in.Recipe, driver.Bytes(in.Weights), weightBytes, in.First, func(at uint64, first, n int64) error {
+	generate := func(at uint64, first, n int64) error {
 		return d.gpu.Launch(cu.NoStream, 1<<strideBits/driver.Threads, driver.Threads, generateWeightsKernel(d.constants,
 			uint64(d.recipe.Scale), uint64(first), uint64(n), strideBits, at))
-	})
+	}
+	return d.fill(ctx, *in.Recipe, offload.Bytes(in.Weights), weightBytes, in.First, generate)
 }
 
 // fill fills dst with values of the tuples first, first+1, ... of a recipe, of size bytes each. generate makes n of
@@ -299,7 +301,7 @@ func (d *device) Lend(ctx context.Context, tuples []graph.Edge) (t *plugins.Devi
 		if err := d.takeBack(); err != nil || len(tuples) == 0 {
 			return err
 		}
-		bytes := driver.Bytes(tuples)
+		bytes := offload.Bytes(tuples)
 		if _, total, err := cu.MemInfo(); err != nil || int64(len(bytes)) > total/8*3 {
 			return cmp.Or(err, fmt.Errorf("%d bytes of tuples on a device of %d: %w", len(bytes), total, plugins.ErrMemory))
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
 )
@@ -281,7 +282,7 @@ func TestGoldenValues(t *testing.T) {
 		}
 		weights := make([]float32, len(tuples))
 		must.Do(a.Generate(t.Context(), plugins.Input{Recipe: &recipe, Weights: weights}))
-		if got := fmt.Sprintf("%x", sha256.Sum256(driver.Bytes(weights))); got != want.weights {
+		if got := fmt.Sprintf("%x", sha256.Sum256(offload.Bytes(weights))); got != want.weights {
 			t.Errorf("weights of scale %d: %s, want %s", scale, got, want.weights)
 		}
 	}
@@ -305,7 +306,7 @@ func TestTooLittleMemory(t *testing.T) {
 
 func fingerprint(tuples []graph.Edge) uint64 {
 	sum := uint64(1469598103934665603)
-	for _, b := range driver.Bytes(tuples) {
+	for _, b := range offload.Bytes(tuples) {
 		sum = (sum ^ uint64(b)) * 1099511628211
 	}
 	return sum

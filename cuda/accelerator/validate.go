@@ -15,6 +15,7 @@ import (
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -98,7 +99,7 @@ func (d *device) levels(ctx context.Context, root graph.Vertex, parent []graph.V
 		return d.launch(readParentsKernel(at, uint64(bytes/8), uint64(first/8), n, uint64(root), d.parent, d.jump,
 			d.findings))
 	}
-	if err := d.parents.upload(ctx, d.stage, driver.Bytes(parent), read); err != nil {
+	if err := d.parents.upload(ctx, d.stage, offload.Bytes(parent), read); err != nil {
 		return false, err
 	}
 	for bits := 0; bits < 33; bits++ { // a path of 2^31 vertices takes 31 rounds, and a cycle has no end
@@ -157,7 +158,7 @@ func (d *device) checkPaths(ctx context.Context, root graph.Vertex, distance []f
 		return d.launch(readDistancesKernel(at, uint64(bytes/4), uint64(first/4), uint64(root), d.parent, d.distance,
 			d.findings))
 	}
-	return errors.Join(d.distances.upload(ctx, d.stage, driver.Bytes(distance), read),
+	return errors.Join(d.distances.upload(ctx, d.stage, offload.Bytes(distance), read),
 		d.eachPart(ctx, func(pairs uint64, n, first int64) error {
 			return d.launch(checkPathsKernel(pairs, d.weights, uint64(n), uint64(first), d.parent, d.distance, d.tupleOf,
 				d.findings))

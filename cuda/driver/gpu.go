@@ -12,6 +12,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -152,7 +153,7 @@ func Read[T any](into []T, from uint64) error {
 	if len(into) == 0 {
 		return nil
 	}
-	return cu.MemcpyDtoH(unsafe.Pointer(&into[0]), cu.DevicePtr(from), int64(len(Bytes(into))))
+	return cu.MemcpyDtoH(unsafe.Pointer(&into[0]), cu.DevicePtr(from), int64(len(offload.Bytes(into))))
 }
 
 // Write copies a value without pointers to the device.
@@ -162,7 +163,7 @@ func Write[T any](into uint64, from T) error {
 
 // WriteAll copies a slice of values without pointers to the device.
 func WriteAll[T any](into uint64, from []T) error {
-	return cu.MemcpyHtoD(cu.DevicePtr(into), unsafe.Pointer(unsafe.SliceData(from)), int64(len(Bytes(from))))
+	return cu.MemcpyHtoD(cu.DevicePtr(into), unsafe.Pointer(unsafe.SliceData(from)), int64(len(offload.Bytes(from))))
 }
 
 // LoopBlocks is the number of blocks of a kernel that loops over its work.

@@ -8,12 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 	"unsafe"
 
 	"gorgonia.org/cu"
 
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -66,7 +65,7 @@ func (s *Stage) Upload(ctx context.Context, from []byte, use func(at uint64, fir
 		if err := errors.Join(ctx.Err(), b.moved.Synchronize()); err != nil {
 			return err
 		}
-		copyWithAll(b.host(len(part)), part)
+		offload.Copy(b.host(len(part)), part)
 		err := cu.MemcpyHtoDAsync(cu.DevicePtr(b.device), b.pinned.Host, int64(len(part)), cu.NoStream)
 		if err == nil {
 			err = errors.Join(b.moved.Record(cu.NoStream), use(b.device, int64(first), int64(len(part))))
@@ -91,7 +90,7 @@ func (s *Stage) Download(ctx context.Context, into []byte,
 			}
 			arrived := parts[i]
 			parts[i] = nil
-			copyWithAll(arrived, b.host(len(arrived)))
+			offload.Copy(arrived, b.host(len(arrived)))
 		}
 		if first >= len(into) {
 			continue
@@ -109,16 +108,6 @@ func (s *Stage) Download(ctx context.Context, into []byte,
 	return nil
 }
 
-// copyWithAll copies with all threads.
-func copyWithAll(into, from []byte) {
-	var wg sync.WaitGroup
-	share := len(from)/runtime.GOMAXPROCS(0) + 1
-	for first := 0; first < len(from); first += share {
-		wg.Go(func() { copy(into[first:], from[first:min(first+share, len(from))]) })
-	}
-	wg.Wait()
-}
-
 // Close frees the buffers.
 func (s *Stage) Close() (err error) {
 	for i := range s.buffers {
@@ -129,10 +118,4 @@ func (s *Stage) Close() (err error) {
 		}
 	}
 	return err
-}
-
-// Bytes views a slice of values without pointers as bytes.
-func Bytes[T any](s []T) []byte {
-	var zero T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }

@@ -12,7 +12,7 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -40,35 +40,14 @@ func (w *Work) On(gpu *GPU) Work {
 	return other
 }
 
-// Step is a part of kernel 1 that the record names.
-type Step struct {
-	Name string
-	Do   func() error
-}
-
 // Step returns a step that queues work, and waits for it.
-func (w *Work) Step(name string, do func()) Step {
-	return Step{name, func() error {
+func (w *Work) Step(name string, do func()) offload.Step {
+	return offload.Step{Name: name, Do: func() error {
 		if do(); w.Err == nil {
 			w.Fail("", cu.Synchronize())
 		}
 		return w.Err
 	}}
-}
-
-// RunSteps runs the steps of kernel 1 until one fails.
-func RunSteps(ctx context.Context, steps ...Step) (phases []plugins.Phase, err error) {
-	for _, s := range steps {
-		start := time.Now()
-		if err = ctx.Err(); err == nil {
-			err = s.Do()
-		}
-		if err != nil {
-			return phases, fmt.Errorf("kernel 1: %s: %w", s.Name, err)
-		}
-		phases = append(phases, plugins.Phase{Name: s.Name, Elapsed: time.Since(start)})
-	}
-	return phases, nil
 }
 
 // Built ends kernel 1. It returns the fields that the engines share, or frees everything after an error.
@@ -85,72 +64,6 @@ func (w *Work) Built(phases []plugins.Phase, err error) (plugins.Built, error) {
 			{Name: "before the clock", Value: "an empty kernel wakes device and driver; it knows neither root nor graph"},
 		},
 	}, nil
-}
-
-// Search is kernel 2 or 3 of a graph.
-type Search interface {
-	// Wake runs an empty kernel before the clock. After the host's work between two searches, which can take long, device
-	// and driver respond slowly for some tens of microseconds that have nothing to do with the search.
-	Wake() error
-	// Traverse is the search inside the clock. It leaves the result in device memory.
-	Traverse(ctx context.Context, root graph.Vertex) error
-	// Report describes the search after the clock, without its time.
-	Report(root graph.Vertex) plugins.Traversal
-	// CopyTo copies the result of the last search to the host.
-	CopyTo(ctx context.Context, out plugins.Output) error
-	// Close frees the graph.
-	Close() error
-}
-
-// SetSearch completes b with kernel 2 of its graph. All methods but Close run in the context of GPU d.
-func (d *GPU) SetSearch(b *plugins.Built, s Search) {
-	b.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
-		return d.Search(ctx, s, root, out)
-	}
-	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (int64, error) {
-		return d.Repeat(ctx, s, roots, duration, out)
-	}
-	b.Free = s.Close
-}
-
-// Search makes a search with its clock.
-func (d *GPU) Search(ctx context.Context, s Search, root graph.Vertex, out plugins.Output) (
-	t plugins.Traversal, err error) {
-	err = d.run(ctx, s, out, func() error {
-		start := time.Now()
-		err := s.Traverse(ctx, root)
-		if elapsed := time.Since(start); err == nil {
-			t = s.Report(root)
-			t.Elapsed = elapsed
-		}
-		return err
-	})
-	return t, err
-}
-
-// Repeat implements plugins.Repeater.Repeat.
-func (d *GPU) Repeat(ctx context.Context, s Search, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
-	searches int64, err error) {
-	err = d.run(ctx, s, out, func() (err error) {
-		searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
-		return err
-	})
-	return searches, err
-}
-
-func (d *GPU) run(ctx context.Context, s Search, out plugins.Output, search func() error) error {
-	return d.Do(func() error {
-		if err := s.Wake(); err != nil {
-			return err
-		}
-		if err := search(); err != nil {
-			return err
-		}
-		if err := s.CopyTo(ctx, out); err != nil {
-			return fmt.Errorf("copy the result to the host: %w", err)
-		}
-		return nil
-	})
 }
 
 // Fail keeps the first error, with the failed action if that is not empty.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tepsbench/teps/cuda/driver"
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -93,7 +94,7 @@ func construct(ctx context.Context, in plugins.Input, set plugins.Settings, queu
 	b := &base{Work: driver.NewWork(ctx, d, 0, "search a smaller graph"), gpu: d, tuples: uint64(len(in.Tuples)),
 		queueShare: queueShare, levels: make([]plugins.Level, 0, maxLevels+1),
 		named: make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
-	built, err := b.Built(driver.RunSteps(ctx,
+	built, err := b.Built(offload.RunSteps(ctx,
 		b.Step("tuples to the device", func() { b.transfer(in.Tuples) }),
 		b.Step("graph", func() {
 			b.parent = b.array("parents", 8*b.labels)
@@ -107,7 +108,7 @@ func construct(ctx context.Context, in plugins.Input, set plugins.Settings, queu
 	built.Vertices, built.Entries = int64(b.labels), plugins.Counted(int64(b.entries))
 	built.Tuning = "thresholds are those of the papers or set by the user before kernel 1"
 	built.Details = append(built.Details, plugins.Fact{Name: "kernel", Value: kernel})
-	d.SetSearch(&built, b)
+	offload.Publish(&built, b, nil)
 	return built, nil
 }
 
@@ -152,6 +153,9 @@ func (b *base) makeRows() {
 		b.row)
 	b.Release(&keys)
 }
+
+// Do calls f in the context of the GPU.
+func (b *base) Do(f func() error) error { return b.gpu.Do(f) }
 
 // Wake launches an empty kernel and waits for it.
 func (b *base) Wake() error {

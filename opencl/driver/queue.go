@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -124,12 +125,12 @@ func (c *Context) Free(a Array) error {
 
 // Read copies elements of an array from a byte offset on to into, and waits for it.
 func Read[T any](c *Context, into []T, from Array, offset int64) error {
-	return c.transfer(enqueueReadBuffer, from, true, offset, Bytes(into), 0)
+	return c.transfer(enqueueReadBuffer, from, true, offset, offload.Bytes(into), 0)
 }
 
 // Write copies from to the beginning of an array, and waits for it.
 func Write[T any](c *Context, into Array, from []T) error {
-	return c.transfer(enqueueWriteBuffer, into, true, 0, Bytes(from), 0)
+	return c.transfer(enqueueWriteBuffer, into, true, 0, offload.Bytes(from), 0)
 }
 
 func (c *Context) transfer(f function, a Array, blocking bool, offset int64, memory []byte, event uintptr) error {
@@ -146,12 +147,6 @@ func (c *Context) transfer(f function, a Array, blocking bool, offset int64, mem
 		c.began = time.Time{}
 	}
 	return c.explain(err, false)
-}
-
-// Bytes views a slice of values without pointers as bytes.
-func Bytes[T any](s []T) []byte {
-	var zero T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }
 
 // Finish waits for all commands, unless the device is lost.

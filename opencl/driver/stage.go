@@ -5,9 +5,9 @@ package driver
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
 	"unsafe"
+
+	"github.com/tepsbench/teps/internal/offload"
 )
 
 // StageBytes is how much a Stage moves at a time: a multiple of the sizes of a tuple and of a parent.
@@ -63,7 +63,7 @@ func (s *Stage) Upload(ctx context.Context, into Array, from []byte, use func(fi
 			return err
 		}
 		b := &s.buffers[i]
-		copyWithAll(b.memory[:len(part)], part)
+		offload.Copy(b.memory[:len(part)], part)
 		err := s.context.transfer(enqueueWriteBuffer, into, false, 0, b.memory[:len(part)], uintptr(unsafe.Pointer(b.moved)))
 		if err == nil {
 			err = errors.Join(s.context.Flush(), use(int64(first), int64(len(part))))
@@ -83,7 +83,7 @@ func (s *Stage) Download(ctx context.Context, into []byte, from Array) error {
 		if err := errors.Join(ctx.Err(), s.wait(i)); err != nil {
 			return err
 		}
-		copyWithAll(parts[i], b.memory[:len(parts[i])])
+		offload.Copy(parts[i], b.memory[:len(parts[i])])
 		parts[i] = nil
 		if first < len(into) {
 			parts[i] = into[first:min(first+StageBytes, len(into))]
@@ -95,16 +95,6 @@ func (s *Stage) Download(ctx context.Context, into []byte, from Array) error {
 		}
 	}
 	return nil
-}
-
-// copyWithAll copies with all processors.
-func copyWithAll(into, from []byte) {
-	var wg sync.WaitGroup
-	share := len(from)/runtime.GOMAXPROCS(0) + 1
-	for first := 0; first < len(from); first += share {
-		wg.Go(func() { copy(into[first:], from[first:min(first+share, len(from))]) })
-	}
-	wg.Wait()
 }
 
 // Close frees the buffers, after what is on its way, unless the device is lost.
