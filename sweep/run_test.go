@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,38 +96,6 @@ func states(s *Schedule) map[State]int {
 		n[j.State]++
 	}
 	return n
-}
-
-func TestRunMeasuresEveryJobOnceAndGeneratesAScaleOnce(t *testing.T) {
-	t.Parallel()
-	dir, host := filepath.Join(t.TempDir(), "store"), newInside()
-	s := prepared(t, host, someSweep(), dir)
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("Prepare made the store")
-	}
-	begun := measured(t, s, host)
-	must.Equal(t, host.inputs, 2, "inputs of 2 scales")
-	if len(begun) != 12 || len(slices.Compact(slices.Sorted(slices.Values(begun)))) != 12 {
-		t.Errorf("begun: %v", begun)
-	}
-	for _, j := range s.Jobs {
-		r := must.Get(record.Load(filepath.Join(dir, j.Directory)))
-		if run := r.Runs[0]; j.State != Done || !run.Valid || len(run.Roots) != 4 || run.Sessions != 1 || run.Graph == nil ||
-			run.Engine.Options["threads"] != j.Engine().Options["threads"] {
-			t.Errorf("%s: state %s, record %+v", describe(j), j.State, run)
-		}
-	}
-
-	// Again: nothing is done twice, and a sweep that has grown measures what is new.
-	again := prepared(t, host, someSweep(), dir)
-	if n := states(again); n[Done] != 12 || len(measured(t, again, host)) != 0 {
-		t.Errorf("states after the sweep: %v", n)
-	}
-	grown := someSweep()
-	grown.Repeats = 3
-	if begun := measured(t, prepared(t, host, grown, dir), host); len(begun) != 6 || !strings.HasSuffix(begun[0], "#3") {
-		t.Errorf("with one more repeat, measured: %v", begun)
-	}
 }
 
 func TestRunContinuesAnInterruptedSweep(t *testing.T) {
@@ -254,6 +221,7 @@ func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
 	if n := states(s); n[Done] != 8 || n[Unavailable] != 4 {
 		t.Errorf("states %v", n)
 	}
+	must.Equal(t, host.inputs, 2, "inputs of 2 scales")
 	wrong := someSweep()
 	wrong.Engines[1].Spec.Builtin, wrong.Engines[1].Spec.Options = "gpu", map[string]string{"gears": "5"}
 	must.Is(t, must.Err(Prepare(t.Context(), host, wrong, t.TempDir())), record.ErrUsage)

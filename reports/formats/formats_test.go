@@ -206,37 +206,3 @@ func TestANewPlotIsOneLine(t *testing.T) {
 		}
 	}
 }
-
-// No rendering of a run that was metered by components calls its power system power.
-func TestComponentPowerIsNowhereCalledSystemPower(t *testing.T) {
-	dir := t.TempDir()
-	r := samples.Metered()
-	r.Runs = []record.Run{r.Runs[0], r.Runs[3]} // of each engine
-	must.Do(WriteAll(dir, reportOf(r)))
-	var table bytes.Buffer
-	must.Do(text.Table(&table, reportOf(r).Results[0], 0, false))
-	files := must.Get(filepath.Glob(filepath.Join(dir, "*")))
-	allowed := regexp.MustCompile(`no system power|not system power|not the system|power of the whole system|` +
-		`meter of the whole system|component power, not the system's`)
-	mention := regexp.MustCompile(`(?i)system power|the system|<td>system<|system:`)
-	for _, path := range files {
-		for i, line := range strings.Split(data(path), "\n") {
-			if rest := allowed.ReplaceAllString(line, ""); mention.MatchString(rest) &&
-				!strings.Contains(strings.ToLower(rest), "operating system") && !strings.HasPrefix(rest, "System: ") {
-				t.Errorf("%s:%d: %.200s", filepath.Base(path), i+1, rest)
-			}
-		}
-	}
-	if !strings.Contains(table.String(), "MTEPS/W") || !regexp.MustCompile(`\d gpu\b`).MatchString(table.String()) ||
-		!regexp.MustCompile(`\d package\b`).MatchString(table.String()) {
-		t.Errorf("table:\n%s", &table)
-	}
-	blocks := strings.Split(data(filepath.Join(dir, "submission.txt")), "\n\n")
-	must.Equal(t, len(blocks), len(r.Runs), "blocks")
-	for _, block := range blocks {
-		if !strings.Contains(block, "# Not a Green Graph500 submission: no EEHPC level is reached: it takes a meter of "+
-			"the whole system") {
-			t.Errorf("a block of components is %s", block)
-		}
-	}
-}

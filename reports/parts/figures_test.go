@@ -12,12 +12,6 @@ import (
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
-func TestInvalidRunIsNotDrawn(t *testing.T) {
-	r := samples.Result([]string{"cpu"}, 16)
-	r.Runs[0].Roots[0].Rule, r.Runs[0].Roots[0].Violation = 1, "a cycle"
-	must.Equal(t, len(Figures(all(r))), 0, "figures of an invalid run")
-}
-
 func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
 	r := samples.Result([]string{"first", "second"}, 16)
 	rated := func(run reports.Summary) bool { return run.Rates() != nil }
@@ -28,20 +22,6 @@ func TestEngineKeepsItsLookWhenOthersFail(t *testing.T) {
 		t.Fatalf("%d and %d series", len(both), len(alone))
 	}
 	must.Equal(t, alone[0].look, both[1].look, "the look of second without first")
-}
-
-func TestMedianRootHasTheMedianTime(t *testing.T) {
-	run := samples.Run("cpu", 0, 16, 5)
-	for i, seconds := range []float64{5, 1, 4, 2, 3} {
-		run.Roots[i].Time = seconds
-	}
-	if root, found := medianRoot(reports.Summary{Run: run}); !found || root.Index != 4 {
-		t.Errorf("search %d is the median root, want 4", root.Index)
-	}
-	run.Roots[4].Levels = nil // of the four that are left, the lower of the two in the middle
-	if root, found := medianRoot(reports.Summary{Run: run}); !found || root.Index != 3 {
-		t.Errorf("search %d is the median root, want 3", root.Index)
-	}
 }
 
 func TestScaleAxisLabelsSomeOfManyScales(t *testing.T) {

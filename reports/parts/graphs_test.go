@@ -3,7 +3,6 @@
 package parts
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -22,14 +21,6 @@ func onGraph(engine, source string, tuples int64, gteps float64) record.Run {
 	run.Graph = &record.GraphRecord{Vertices: 1000, Tuples: tuples, SHA256: "ab12"}
 	run.Statistics.TEPS.Mean = gteps * 1e9
 	return run
-}
-
-func TestPublishedRatesOverScalesCountTuplesOnce(t *testing.T) {
-	for _, v := range searchRate().publishedBy(references("habr-2014", "merrill-2012")) {
-		if v.Scale > 0 && v.PerTuple != 2 || math.Abs(v.mean*v.PerTuple-v.stated) > 1e-9 {
-			t.Errorf("%s counts both directions: %v of %v", v.label, v.mean, v.stated)
-		}
-	}
 }
 
 // Engines are compared in the levels of one root, which the first engine's median is. Others have it elsewhere or not.

@@ -3,7 +3,6 @@
 package text
 
 import (
-	"bufio"
 	"bytes"
 	"math"
 	"os"
@@ -72,22 +71,6 @@ func runFromText(t *testing.T, text []byte) record.Run {
 		run.Roots[i].Validated = true
 	}
 	return run
-}
-
-// The table was printed by C's printf("%s %g %.11g\n", text, x, x).
-func TestPercentGAgreesWithPrintf(t *testing.T) {
-	file := must.Get(os.Open("testdata/printf-g.txt"))
-	defer file.Close()
-	lines := 0
-	for s := bufio.NewScanner(file); s.Scan(); lines++ {
-		fields := strings.Fields(s.Text())
-		x := must.Get(strconv.ParseFloat(fields[0], 64))
-		must.Equal(t, percentG(6, x), fields[1], fields[0])
-		must.Equal(t, percentG(11, x), fields[2], fields[0])
-	}
-	if lines < 30 {
-		t.Errorf("the table has only %d lines", lines)
-	}
 }
 
 // report makes a report of records.
