@@ -238,6 +238,9 @@ func (p *Part) subscribe(ctx context.Context) error {
 	p.out, p.publishAt = nil, startsOf(received, size)
 	p.published = hugePages(make([]uint32, p.publishAt[p.size]))
 	p.joined = slices.Clone(joined[:(p.labels+63)/64])
+	if rest := p.labels % 64; rest > 0 {
+		p.joined[len(p.joined)-1] &= 1<<rest - 1 // without ghosts
+	}
 	p.overRecords(ctx, received, size, func(part, first int, records []byte) {
 		slots := p.published[p.publishAt[part]+first:]
 		for i := 0; i < len(records); i += size {

@@ -110,36 +110,40 @@ func TestPartsAgreeWithTheValidatorOfOneProcess(t *testing.T) {
 	}
 }
 
-func TestPartsKnowWhichVerticesAreJoined(t *testing.T) {
+func TestWhichVerticesAreJoined(t *testing.T) {
 	for i, s := range generated(t) {
 		if s.vertices > 2000 {
 			continue
 		}
 		v, size := mustValidator(t, s.edges, s.vertices, 1), partCounts[i%len(partCounts)]
 		all, _ := newParts(t, s.edges, s.vertices, size, 2)
-		vertices, want, isolated := make([]graph.Vertex, s.vertices), make([]bool, s.vertices), graph.Vertex(s.vertices)
-		for u := s.vertices - 1; u >= 0; u-- {
-			vertices[u], want[u] = graph.Vertex(u), v.joined[u/64]>>(u%64)&1 != 0
-			if !want[u] {
-				isolated = graph.Vertex(u)
+		csr := must.Get(graph.NewCSR(s.edges, s.vertices))
+		var vertices []graph.Vertex
+		var want []bool
+		for u := range graph.Vertex(s.vertices) {
+			other := func(w graph.Vertex) bool { return w != u }
+			vertices, want = append(vertices, u), append(want, slices.ContainsFunc(csr.Neighbors(u), other))
+		}
+		isolated, n := slices.Index(append(want, false), false), int64(0)
+		for _, joined := range want {
+			if joined {
+				n++
 			}
 		}
+		check := func(joined func(context.Context, []graph.Vertex) ([]bool, error),
+			count func(context.Context) (int64, error), first func(context.Context) (graph.Vertex, error)) error {
+			got, gotN, low := must.Get(joined(t.Context(), vertices)), must.Get(count(t.Context())), must.Get(first(t.Context()))
+			if !slices.Equal(got, want) || gotN != n || int(low) != isolated {
+				t.Errorf("%s, %d parts: %d are joined, the others are right: %v, and %d is isolated; want %d and %d", s.name, size,
+					gotN, slices.Equal(got, want), low, n, isolated)
+			}
+			return nil
+		}
+		must.Do(check(v.Joined, v.CountJoined, v.Isolated))
 		vertices, want = append(vertices, -1, graph.Vertex(s.vertices)), append(want, false, false)
-		for rank, err := range together(size, func(rank int) error {
-			joined, err := all[rank].Joined(t.Context(), vertices)
-			if err == nil && !slices.Equal(joined, want) {
-				t.Errorf("%s, part %d of %d: joined %v, want %v", s.name, rank, size, joined, want)
-			}
-			first, err2 := all[rank].Isolated(t.Context())
-			if first != isolated {
-				t.Errorf("%s, part %d of %d: %d is isolated, want %d", s.name, rank, size, first, isolated)
-			}
-			return errors.Join(err, err2)
-		}) {
-			if err != nil || all[rank].Vertices() != s.vertices {
-				t.Errorf("%s, part %d of %d: %d vertices, error %v", s.name, rank, size, all[rank].Vertices(), err)
-			}
-		}
+		must.Do(together(size, func(rank int) error {
+			return check(all[rank].Joined, all[rank].CountJoined, all[rank].Isolated)
+		})...)
 	}
 }
 
