@@ -125,32 +125,33 @@ func Sentence(s string) string { return Clean(s, SentenceLength) }
 func EngineName(s string) string { return Cut(Sentence(s), NameLength/3, NameLength) }
 
 // Shorten cuts the texts that are wider than width columns, all at the same place, so that different texts stay
-// different. If no single cut does that, it leaves out the names of options; if that does not help, it cuts nothing.
+// different. It leaves out the names of options if the texts then fit, or if no single cut does. If that does not help,
+// it cuts nothing.
 func Shorten(width int, texts ...string) []string {
+	plain := make([]string, len(texts))
+	for i, s := range texts {
+		plain[i] = optionName.ReplaceAllString(s, ":")
+	}
+	kinds := func(texts []string) int { return len(slices.Compact(slices.Sorted(slices.Values(texts)))) }
+	wide := func(s string) bool { return text.StringWidthWithoutEscSequences(s) > width }
+	named := slices.Equal(plain, texts) || kinds(plain) < kinds(texts) // the names of options stay
+	if !named && slices.ContainsFunc(texts, wide) && !slices.ContainsFunc(plain, wide) {
+		return plain
+	}
 	for head := -1; head < width; head++ {
-		whole := map[string]string{}
 		short := make([]string, len(texts))
-		same := false
 		for i, s := range texts {
 			at := head
 			if head < 0 {
 				at = width / 3 // first, because variants differ at the end
 			}
 			short[i] = Cut(s, at, width)
-			other, known := whole[short[i]]
-			same = same || known && other != s
-			whole[short[i]] = s
 		}
-		if !same {
+		if kinds(short) == kinds(texts) {
 			return short
 		}
 	}
-	plain := make([]string, len(texts))
-	for i, s := range texts {
-		plain[i] = optionName.ReplaceAllString(s, ":")
-	}
-	if distinct := slices.Compact(slices.Sorted(slices.Values(plain))); slices.Equal(plain, texts) ||
-		len(distinct) < len(slices.Compact(slices.Sorted(slices.Values(texts)))) {
+	if named {
 		return texts
 	}
 	return Shorten(width, plain...)

@@ -136,14 +136,15 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	return p, err
 }
 
-// readRoots returns the labels in a file, one a line. It ignores empty lines, and comments that begin with #.
+// readRoots returns the labels in a file, one a line. It ignores empty lines, and comments that begin with #, and a byte
+// order mark.
 func readRoots(path string) (labels []uint64, err error) {
 	data, err := regular.Read(path, 1<<25)
 	if err != nil {
 		return nil, usage("--roots-file: %w", err)
 	}
 	lines := map[uint64]int{} // by label
-	for i, line := range strings.Split(string(data), "\n") {
+	for i, line := range strings.Split(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
 		text, _, _ := strings.Cut(line, "#")
 		if text = strings.TrimSpace(text); text == "" {
 			continue

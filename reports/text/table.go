@@ -30,7 +30,7 @@ var dispensable = []string{reports.Range, "roots", "date", "detects"}
 
 // fit returns the table, without dispensable columns if other texts would lose too much by them, and its widths.
 func fit(t reports.Table, width int) (reports.Table, []int) {
-	const readable = 20 // columns of a text
+	const readable = 12 // columns of a text
 	widths, short := columnWidths(t, width, readable)
 	for _, head := range dispensable {
 		if i := slices.IndexFunc(t.Head, func(c reports.Cell) bool { return c.Text == head }); short && i >= 0 {
