@@ -46,7 +46,7 @@ input, the expected answer and the actual one.`,
 					return usage("--list lists the cases of every engine; leave out --list or %s", args[0])
 				}
 				for _, test := range cases {
-					fmt.Fprintf(c.OutOrStdout(), "%-24s %s\n", test.Name, wrapped(c.OutOrStdout(), test.About, 25))
+					fmt.Fprintf(c.OutOrStdout(), "%-25s %s\n", test.Name, wrapped(c.OutOrStdout(), test.About, 26))
 				}
 				return nil
 			}
@@ -123,7 +123,7 @@ func conform(
 	passed, failed, numbers, causes := 0, 0, regexp.MustCompile(`\d+`), map[string]string{} // the first case, by cause
 	for _, test := range cases {
 		o := test.Run(ctx, open, spec.Options, limit)
-		line := fmt.Sprintf("pass  %-24s %6.2f s", test.Name, o.Elapsed.Seconds())
+		line := fmt.Sprintf("pass  %-25s %6.2f s", test.Name, o.Elapsed.Seconds())
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -137,7 +137,7 @@ func conform(
 			causes[cause] = test.Name
 			line = fmt.Sprintf("FAIL%s  %v\n      wanted: %s", line[4:], o.Err, test.About)
 		case o.Skipped != "":
-			line = fmt.Sprintf("skip  %-24s %s", test.Name, o.Skipped)
+			line = fmt.Sprintf("skip  %-25s %s", test.Name, o.Skipped)
 		default:
 			passed++
 		}

@@ -143,7 +143,7 @@ func listRow(l Listed) []string {
 	}
 	state := l.State
 	if !l.Checksummed && !slices.ContainsFunc(l.Runs, func(run ListedRun) bool { return run.State == "INTERRUPTED" }) {
-		state += ", no checksum"
+		state += ", no digest"
 	}
 	return []string{reports.Sentence(l.Directory), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
 		firstOf(engines), firstOf(graphs), units.Significant(l.fastest()/1e9, 3), state, reports.Sentence(l.Note)}
