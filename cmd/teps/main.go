@@ -232,9 +232,12 @@ func didYouMean(misspelt string, names []string) string {
 // exactArgs is cobra's argument check with a usage error.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usage("%s takes %s; see %s --help", c.CommandPath(), what, c.CommandPath())
+		given := ""
+		if len(args) == n {
+			return nil
+		} else if len(args) > 0 { // such as the value of a flag that wants it after =
+			given = fmt.Sprintf(", not %q", strings.Join(args, " "))
 		}
-		return nil
+		return usage("%s takes %s%s; see %s --help", c.CommandPath(), what, given, c.CommandPath())
 	}
 }

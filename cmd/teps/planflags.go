@@ -136,7 +136,7 @@ func (f *planFlags) settings(scaled bool) (p record.Plan, err error) {
 	return p, err
 }
 
-// readRoots returns the labels in a file, one a line. It ignores empty lines, and comments that begin with #, and a byte
+// readRoots returns the labels in a file, one a line. It ignores empty lines, comments that begin with #, and a byte
 // order mark.
 func readRoots(path string) (labels []uint64, err error) {
 	data, err := regular.Read(path, 1<<25)
