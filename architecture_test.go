@@ -83,7 +83,7 @@ var arrows = map[string][]string{
 	},
 	"compare":         {"graph", "record", "internal/units"},
 	"reports":         {"plugins", "power", "record", "internal/units"},
-	"reports/parts":   {"compare", "graph", "graph/stats", "plugins", "power", "record", "reports", "internal/units"},
+	"reports/parts":   {"compare", "graph", "plugins", "power", "record", "reports", "internal/units"},
 	"reports/plot":    {"record", "reports"},
 	"reports/page":    {"reports", "reports/parts", "reports/plot"},
 	"reports/text":    {"plugins", "power", "record", "compare", "reports", "reports/parts", "internal/units"},

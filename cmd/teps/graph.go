@@ -22,12 +22,11 @@ import (
 	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
-	"github.com/tepsbench/teps/reports/parts"
 	"github.com/tepsbench/teps/reports/text"
 )
 
 func graphCommand() *cobra.Command {
-	var format, plot string
+	var format string
 	var asJSON bool
 	d := record.DefaultPlan()
 	c := &cobra.Command{
@@ -40,18 +39,12 @@ SOURCE is the name of a file (docs/graphs.md describes the formats), - for
 standard input, or a generator:
 ` + generators(),
 		Example: `  teps graph grid2d:1000
-  teps graph roads.mtx --plot degrees.svg
+  teps graph roads.mtx
   teps generate --scale 10 | teps graph - --json
   teps graph mesh.txt --format metis`,
 		Args: exactArgs(1, "the source of a graph"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkFigure("--plot", plot); err != nil {
-				return err
-			}
 			facts, err := factsOf(c, args[0], format, d.Seed1, d.Seed2)
-			if err == nil && plot != "" {
-				err = writeFigure(c, plot, parts.Degrees(facts.Source, facts.Graph))
-			}
 			if err == nil && asJSON {
 				return printJSON(c, facts)
 			} else if err == nil {
@@ -63,7 +56,6 @@ standard input, or a generator:
 	flags := c.Flags()
 	registerFormat(flags, &format)
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
-	flags.StringVar(&plot, "plot", "", "draw the degrees into this file (.svg, .png, .pdf)")
 	flags.Uint64Var(&d.Seed1, "seed1", d.Seed1, "first seed of a generator")
 	flags.Uint64Var(&d.Seed2, "seed2", d.Seed2, "second seed of a generator")
 	return c
