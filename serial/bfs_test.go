@@ -38,65 +38,53 @@ func TestConformance(t *testing.T) {
 	enginetest.TestQuick(t, open, []string{"paths/*"}, map[string]string{"paths": "delta", "delta": "0.1"})
 }
 
-func TestMemoryOfKernel3IsAnUpperBound(t *testing.T) {
-	source, tuples := enginetest.Generated(t, "kron:14")
+func TestMemoryNeededIsAnUpperBound(t *testing.T) {
+	source, tuples := enginetest.Generated(t, "kron:15")
 	weights := make([]float32, len(tuples))
 	must.Do(graph.Weights(t.Context(), source, 2, 3, weights, 0, 1))
 	parent, distance := make([]graph.Vertex, source.Vertices()), make([]float32, source.Vertices())
-	for _, set := range []map[string]string{nil, {"paths": "delta"}} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		e := New()
-		_, err := e.Construct(t.Context(), plugins.Input{Tuples: tuples, ShortestPaths: true, Weights: weights, Options: set})
-		if err == nil {
-			_, err = e.Search(t.Context(), 0, plugins.Output{Parent: parent, Distance: distance})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		d, _ := e.Describe(t.Context())
-		got := int64(after.TotalAlloc - before.TotalAlloc) // as if the collector freed nothing
-		bound := d.Memory.Fixed + int64((d.Memory.PerVertex+d.PathMemory.PerVertex)*float64(source.Vertices())+
-			(d.Memory.PerTuple+d.PathMemory.PerTuple)*float64(len(tuples)))
-		if got > bound || 2*got < bound {
-			t.Errorf("%v: got %d bytes, want at most the estimate of %d and more than half of it", set, got, bound)
-		}
-	}
-}
-
-func TestMemoryNeededIsAnUpperBound(t *testing.T) {
-	source, tuples := enginetest.Generated(t, "kron:16")
-	parent := make([]graph.Vertex, source.Vertices())
-	for _, set := range []map[string]string{
-		nil,
-		{"work": "quadratic"},
-		{"work": "hybrid", "local": "on"},
-		{"work": "hybrid", "threads": "4"},
-		{"work": "hybrid", "global": "on"},
-		{"work": "hybrid", "renumber": "on"},
-		{"work": "hybrid", "adjacency": "perlist"},
-		{"work": "hybrid", "local": "on", "global": "on", "renumber": "on", "adjacency": "perlist", "threads": "4"},
+	kernel2, kernel3 := plugins.Input{Tuples: tuples}, plugins.Input{Tuples: tuples, ShortestPaths: true, Weights: weights}
+	for _, c := range []struct {
+		in  plugins.Input
+		set map[string]string
+	}{
+		{kernel2, nil},
+		{kernel2, map[string]string{"work": "quadratic"}},
+		{kernel2, map[string]string{"work": "hybrid", "local": "on"}},
+		{kernel2, map[string]string{"work": "hybrid", "threads": "4"}},
+		{kernel2, map[string]string{"work": "hybrid", "global": "on"}},
+		{kernel2, map[string]string{"work": "hybrid", "renumber": "on"}},
+		{kernel2, map[string]string{"work": "hybrid", "adjacency": "perlist"}},
+		{kernel2, map[string]string{"work": "hybrid", "local": "on", "global": "on", "renumber": "on",
+			"adjacency": "perlist", "threads": "4"}},
+		{kernel3, nil},
+		{kernel3, map[string]string{"paths": "delta"}},
 	} {
+		out := plugins.Output{Parent: parent}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		e := New()
-		must.Get(e.Construct(t.Context(), plugins.Input{Tuples: tuples, Options: set}))
-		must.Get(e.Search(t.Context(), 0, plugins.Output{Parent: parent}))
+		if c.in.Options = c.set; c.in.ShortestPaths {
+			out.Distance = distance
+		}
+		must.Get(e.Construct(t.Context(), c.in))
+		must.Get(e.Search(t.Context(), 0, out))
 		runtime.ReadMemStats(&after)
 		d := must.Get(e.Describe(t.Context()))
-		settings := must.Get(plugins.Resolve(d.Options, set))
-		m := memoryBound(settings)
-		if set == nil && m != d.Memory {
+		m := memoryBound(must.Get(plugins.Resolve(d.Options, c.set)))
+		if c.set == nil && m != d.Memory {
 			t.Errorf("got %+v in the description, want %+v", d.Memory, m)
 		}
-		got := int64(after.TotalAlloc - before.TotalAlloc) // as if the collector freed nothing
-		bound := m.Fixed + int64(m.PerVertex*float64(source.Vertices())+m.PerTuple*float64(len(tuples)))
+		bound := m.Bytes(source.Vertices(), source.Tuples())
+		if c.in.ShortestPaths {
+			bound += d.PathMemory.Bytes(source.Vertices(), source.Tuples())
+		}
+		got := float64(after.TotalAlloc - before.TotalAlloc) // as if the collector freed nothing
 		if got > bound || 2*got < bound {
-			t.Errorf("%v: got %d bytes, want at most the estimate of %d and more than half of it", set, got, bound)
+			t.Errorf("%v: got %.0f bytes, want at most the estimate of %.0f and more than half of it", c.set, got, bound)
 		}
 		if err := fits(t.Context(), m, 1<<44, 1<<48); !errors.Is(err, plugins.ErrMemory) {
-			t.Errorf("%v: got %v for a graph that no machine has memory for", set, err)
+			t.Errorf("%v: got %v for a graph that no machine has memory for", c.set, err)
 		}
 	}
 }
