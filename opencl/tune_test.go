@@ -22,7 +22,7 @@ import (
 
 var (
 	flagTune = flag.String("opencl.tune", "", "measure graphs and variants of constants on the first GPU: "+
-		"'kron:22,kron:24 group=128 perUnit=16 / group=64', where trace is a variant that times each launch")
+		"'kron:22,kron:24 group=128 perUnit=16 / group=64'")
 	flagRoots = flag.Int("opencl.roots", 64, "roots of -opencl.tune")
 )
 
@@ -54,7 +54,6 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 	}
 	v := tuned(devices[i])
 	given := map[string]string{}
-	trace := false
 	constants := map[string]*int{
 		"group": &v.group, "perUnit": &v.perUnit, "turns": &v.turns,
 		"alone": &v.alone, "queue": &v.queue, "piece": &v.piece, "oneGroup": &v.oneGroup,
@@ -71,8 +70,6 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 			*constant = n
 		case name == "compiler":
 			v.compiler += " " + value
-		case name == "trace":
-			trace = true
 		default:
 			given[name] = value
 		}
@@ -96,7 +93,6 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 		}
 	}
 	type timing struct {
-		root  graph.Vertex
 		time  time.Duration
 		slots uint32
 	}
@@ -109,7 +105,7 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 			t.Fatal(err)
 		}
 		if d := time.Since(begin); i >= 0 {
-			all = append(all, timing{root, d, s.result[slotsUsed]})
+			all = append(all, timing{d, s.result[slotsUsed]})
 			inverse += d.Seconds() / float64(len(tuples))
 		}
 	}
@@ -122,41 +118,6 @@ func measure(t *testing.T, tuples []graph.Edge, text string) {
 		fmt.Printf("  %s %.3f", p.Name, p.Elapsed.Seconds())
 	}
 	fmt.Println()
-	if strings.Contains(text, "verbose") {
-		fmt.Println(s.program.Log)
-	}
-	if trace && !s.turns {
-		for _, one := range []timing{all[len(all)/2], last} {
-			fmt.Printf("root %d: %.1f us\n", one.root, us(one.time))
-			showLaunches(t, s, one.root)
-		}
-	}
 }
 
 func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
-
-// showLaunches searches from a root launch by launch.
-func showLaunches(t *testing.T, s *search, root graph.Vertex) {
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(s.begin.Launch(s.groups))
-	must(s.Wake())
-	must(driver.Set(s.first[0], slotRoot, uint32(root)))
-	for slot := range min(len(s.first), 20) {
-		begin := time.Now()
-		must(s.first[slot].Launch(s.groups))
-		must(s.device.Finish())
-		d := time.Since(begin)
-		state := make([]uint32, stateWords)
-		must(driver.Read(s.device, state, s.state, 0))
-		at := (slot & 3) * 16
-		st := append(append([]uint32{}, state[at:at+12]...), state[64+at:64+at+4]...)
-		fmt.Printf("  %8.1f us  mode %s frontier %d edges %d pieces %d long %d unexplored %d | "+
-			"found %d edges %d pieces %d long %d\n", us(d),
-			[]string{"top-down", "bottom-up", "convert", "done", "over", "initial"}[st[0]], st[3], st[6], st[4], st[5], st[8],
-			st[12], st[13], st[14], st[15])
-	}
-}
