@@ -4,11 +4,8 @@ package serial
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tepsbench/teps/graph"
-	"github.com/tepsbench/teps/internal/units"
-	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -51,48 +48,9 @@ func describe() (plugins.Description, error) {
 				Max: plugins.Bound(1e18), Meaning: "width of a bucket; 0.1 in the reference", Needs: "paths=delta"},
 		)...),
 	}
-	defaults, err := plugins.Resolve(d.Options, nil)
-	d.Memory = memoryBound(defaults)
+	d.Memory = plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8} // row (8), queue (4); two entries of 32 bits
 	d.ShortestPaths, d.PathMemory = true, pathMemory()
-	return d, err
-}
-
-// memoryBound returns an upper bound on the memory of a search with these options, as if nothing were freed during
-// kernel 1. The description has the bound of the default options.
-func memoryBound(set plugins.Settings) plugins.Memory {
-	m := plugins.Memory{Fixed: 1 << 20, PerVertex: 12, PerTuple: 8} // row (8) and queue (4); two entries of 32 bits
-	if set.Text("work") != "hybrid" {
-		return m
-	}
-	local, global, renumber := set.Text("local") == "on", set.Text("global") == "on", set.Text("renumber") == "on"
-	m.Fixed = 12 << 20 // levels
-	for _, part := range []struct {
-		used                bool
-		perVertex, perTuple float64
-	}{
-		{true, 4 + 12, 0},                          // levels, and growing queues of workers
-		{local || global, 8, 0},                    // vertices by degree and their places
-		{global, 4 + 8, 8},                         // vertices by number, a copy of the rows
-		{renumber, 4 + 4 + 4 + 8 + 8, 8},           // also numbers, the queue, and what threads add to it
-		{global || renumber, 4 + 8, 0},             // labels and numbered parents
-		{set.Text("adjacency") == "perlist", 8, 8}, // a copy of the rows
-	} {
-		if part.used {
-			m.PerVertex, m.PerTuple = m.PerVertex+part.perVertex, m.PerTuple+part.perTuple
-		}
-	}
-	return m
-}
-
-// fits refuses a graph that does not fit in memory with these options. The host checks only the default options.
-func fits(ctx context.Context, m plugins.Memory, vertices, tuples int64) error {
-	available, source, err := machine.AvailableMemory(ctx)
-	need := m.Fixed + int64(m.PerVertex*float64(vertices)+m.PerTuple*float64(tuples))
-	if err != nil || need <= available { // unknown, or enough
-		return nil
-	}
-	return fmt.Errorf("the options need %s, this machine has %s available (%s); use work=linear, fewer "+
-		"orders or a smaller graph: %w", units.Bytes(need), units.Bytes(available), source, plugins.ErrMemory)
+	return d, nil
 }
 
 const maxLevels = 1 << 16 // recorded by a hybrid search, as in package cpu
@@ -101,14 +59,6 @@ const maxLevels = 1 << 16 // recorded by a hybrid search, as in package cpu
 func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plugins.Built, error) {
 	vertices, err := plugins.VerticesOf(in.Tuples, 32)
 	if err != nil {
-		return plugins.Built{}, err
-	}
-	memory := memoryBound(options)
-	if in.ShortestPaths {
-		memory.PerVertex += pathMemory().PerVertex
-		memory.PerTuple += pathMemory().PerTuple
-	}
-	if err := fits(ctx, memory, vertices, int64(len(in.Tuples))); err != nil {
 		return plugins.Built{}, err
 	}
 	g, err := newCSR(ctx, in.Tuples, vertices)
