@@ -126,8 +126,6 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 		"conform cpu --timeout 0":       "the timeout must be a positive duration such as 2m, not 0s",
 		"report x --out x/run.json":     "--out x/run.json would replace part of a record; choose another name",
 		"run --engine cpu --hosts a":    "--hosts, --nodes and --network require --cluster, such as --cluster=mpirun",
-		"graph x --plot x/run.json":     "--plot x/run.json would replace part of a record; choose another name",
-		"graph x --plot x.gif":          "--plot x.gif: a figure is written to an .svg, a .png or a .pdf file",
 		"run --cluster=ssh":             `unknown launcher "ssh"; want srun, mpirun, hydra`,
 		"search path:9 --root 1 --engine nine": "unknown engine nine; teps has cpu, distributed, mpi, opencl, serial; " +
 			"name another by its path, such as ./nine",
@@ -135,6 +133,8 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 		"report x --out rates.pdf": "--out rates.pdf: only a figure goes into such a file; name it with --picture",
 		"run --meter auto":         "--meter requires --energy, such as --energy 60s",
 		"run --out a --store b":    "--out is the directory of the run, --store the one around it; give one of them",
+		"report x --picture roots --out x.gif": "--out x.gif: a figure is written to an .svg, a .png or a " +
+			".pdf file",
 		"report x --format csv --reference all": "the format csv shows no published results; " +
 			"leave out --reference, or use html or markdown",
 	} {
