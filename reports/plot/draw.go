@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -45,10 +46,14 @@ func (d drawing) draw(canvas vg.Canvas) {
 	area.Max.Y, area.Min.Y = d.drawLegend(c), d.drawNotes(c)
 	plots := make([][]*plot.Plot, len(d.Panels))
 	for i, p := range d.Panels {
-		if d.width < reports.FigureWidth*vg.Inch {
+		narrow := d.width < reports.FigureWidth*vg.Inch
+		if narrow {
 			p.Y.Ticks = shortened(p.Y)
 		}
 		plots[i] = []*plot.Plot{d.panel(p)}
+		if narrow && p.Y.Names { // the title may be wider than what the names leave
+			plots[i][0].X.Label.Position = draw.PosRight
+		}
 	}
 	for i, cell := range plot.Align(plots, draw.Tiles{Rows: len(plots), Cols: 1, PadY: 10}, area) {
 		plots[i][0].Draw(cell[0])
@@ -57,16 +62,20 @@ func (d drawing) draw(canvas vg.Canvas) {
 
 // shortened are the ticks of an axis, with names that leave room for the panel of a narrow figure.
 func shortened(a reports.Axis) []reports.Tick {
-	const columns = 16
+	const narrow, wide = 16, 28 // columns
 	var names []string
 	for _, tick := range a.Ticks {
 		names = append(names, tick.Label)
 	}
-	ticks := slices.Clone(a.Ticks)
-	if a.Names {
-		for i, name := range reports.Shorten(columns, names...) {
-			ticks[i].Label = name
+	short, ticks := names, slices.Clone(a.Ticks)
+	for columns := narrow; a.Names && columns <= wide; columns++ {
+		short = reports.Shorten(columns, names...)
+		if !slices.ContainsFunc(short, func(s string) bool { return utf8.RuneCountInString(s) > columns }) {
+			break
 		}
+	}
+	for i := range ticks {
+		ticks[i].Label = reports.Cut(short[i], wide/2, wide)
 	}
 	return ticks
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/power"
@@ -104,6 +105,20 @@ func TestInlineRecolorsInkAndNotNames(t *testing.T) {
 		must.Equal(t, regexp.MustCompile(`style="[^"]*#`).FindString(svg), "", name)
 		if !strings.Contains(svg, "stroke:var(--ink)") || strings.Contains(svg, "<?xml") {
 			t.Errorf("%s: ink does not have the page's color", name)
+		}
+	}
+}
+
+func TestNamesLeaveRoomInANarrowFigure(t *testing.T) {
+	var names reports.Axis
+	for _, name := range []string{"cpu, 2¹⁴", "distributed-2d, uniform:100000:1000000",
+		"distributed-1d-dest, uniform:100000:1000000",
+		"distributed-1d-dest, 2¹⁴", "distributed-1d-dest sssp, 2¹⁴"} { // no single cut at 16 columns keeps these apart
+		names.Names, names.Ticks = true, append(names.Ticks, reports.Tick{Label: name})
+	}
+	for _, tick := range shortened(names) {
+		if n := utf8.RuneCountInString(tick.Label); n > 28 {
+			t.Errorf("%s: %d columns", tick.Label, n)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package plot
 
 import (
 	"image/color"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -116,8 +117,16 @@ func (f frame) text(style text.Style, t reports.Text) {
 	if t.Room > 0 && style.Width(t.Text)+6 > room {
 		return
 	}
-	at := f.point(t.At)
-	f.FillText(style, vg.Point{X: at.X + vg.Length(t.DX), Y: at.Y + vg.Length(t.DY)}, t.Text)
+	at := f.point(t.At).Add(vg.Point{X: vg.Length(t.DX), Y: vg.Length(t.DY)})
+	for t.Left && at.X+style.Width(t.Text) > f.Max.X+margin {
+		end := strings.LastIndex(t.Text, ", ")
+		if end < 0 {
+			style.XAlign, at.X = draw.XRight, at.X-2*vg.Length(t.DX) // to the left of its place
+			break
+		}
+		t.Text = t.Text[:end]
+	}
+	f.FillText(style, at, t.Text)
 }
 
 // text is a style of a size in points, aligned to the left and to the baseline unless changed.
