@@ -61,6 +61,7 @@ func (l *Library) comm(handle uintptr) (*Comm, error) {
 	err := cmp.Or(l.call(commRank, handle, uintptr(unsafe.Pointer(rank))),
 		l.call(commSize, handle, uintptr(unsafe.Pointer(size))))
 	c.rank, c.size = int(*rank), int(*size)
+	l.groups = append(l.groups, c)
 	return c, err
 }
 

@@ -19,8 +19,9 @@ import (
 
 // Library is the MPI library of this process.
 type Library struct {
-	name  string
-	entry [functions]uintptr
+	name   string
+	entry  [functions]uintptr
+	groups []*Comm // keeps memory pinned that MPI may still use after an error
 	constants
 }
 
