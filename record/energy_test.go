@@ -55,8 +55,6 @@ func names(figures []PowerFigure) (list []string) {
 }
 
 func TestFiguresAndSums(t *testing.T) {
-	core := meteredAs("core-0", "rapl", "core", 20, 5) // by an earlier version
-	core.Used, core.Why = false, "it is a part of package-0"
 	hole := meteredAs("dram-1", "rapl", power.DRAM, 10, 5)
 	hole.Loop.Coverage = 0.95
 	other := meteredAs("gpu-1", "nvml", power.GPU, 300, 100)
@@ -68,7 +66,7 @@ func TestFiguresAndSums(t *testing.T) {
 		want   []string
 	}{
 		"packages and memory": {
-			[]Metered{pkg, core, dram, second}, []string{"package-0", "dram-0", "package-1", sumOfPackages},
+			[]Metered{pkg, dram, second}, []string{"package-0", "dram-0", "package-1", sumOfPackages},
 		},
 		"one package":           {[]Metered{pkg}, []string{"package-0"}},
 		"a part is not covered": {[]Metered{pkg, second, hole, gpu}, []string{"gpu-0"}},
@@ -86,7 +84,7 @@ func TestFiguresAndSums(t *testing.T) {
 			[]Metered{meteredAs("bmc", "ipmi", power.Node, 500, 200), meteredAs("pdu", "command", power.Wall, 550, 220)},
 			[]string{"bmc", "pdu"},
 		},
-		"nothing that can be used": {[]Metered{other, core}, nil},
+		"nothing that can be used": {[]Metered{other}, nil},
 		"a disconnected meter": {
 			[]Metered{pkg, meteredAs("wall", "command", power.Wall, 1e-310, 0)}, []string{"package-0"},
 		},
@@ -266,8 +264,8 @@ func TestUncoveredTimeIsUncertainty(t *testing.T) {
 }
 
 func TestHeadlinePrefersMeasuredSystems(t *testing.T) {
-	declared := meteredAs("stated", "declared", power.Wall, 350, 0)
-	declared.Meter.Method = "declared" // by an earlier version
+	estimated := meteredAs("stated", "hwmon", power.Wall, 350, 0)
+	estimated.Meter.Method = power.Estimated
 	pkg, dram := meteredAs("package-0", "rapl", power.Package, 50, 20), meteredAs("dram-0", "rapl", power.DRAM, 10, 5)
 	gpu := meteredAs("gpu-0", "nvml", power.GPU, 600, 100)
 	for _, c := range []struct {
@@ -275,10 +273,10 @@ func TestHeadlinePrefersMeasuredSystems(t *testing.T) {
 		want   string
 		label  string
 	}{
-		{[]Metered{declared, dram, pkg}, sumOfPackages, "packages + dram"},
-		{[]Metered{declared, dram, pkg, gpu}, "gpu-0", "gpu"},
-		{[]Metered{declared, gpu, meteredAs("bmc", "ipmi", power.Node, 900, 400)}, "bmc", "node"},
-		{[]Metered{declared}, "stated", "wall, declared"},
+		{[]Metered{estimated, dram, pkg}, sumOfPackages, "packages + dram"},
+		{[]Metered{estimated, dram, pkg, gpu}, "gpu-0", "gpu"},
+		{[]Metered{estimated, gpu, meteredAs("bmc", "ipmi", power.Node, 900, 400)}, "bmc", "node"},
+		{[]Metered{estimated}, "stated", "wall, estimated"},
 	} {
 		if f, found := concluded(c.meters...).Headline(); !found || f.Of != c.want || f.Label() != c.label {
 			t.Errorf("headline %q, %q, want %q, %q", f.Of, f.Label(), c.want, c.label)

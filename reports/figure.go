@@ -74,11 +74,9 @@ type Line struct {
 
 // Mark is a glyph.
 type Mark struct {
-	At     Point
-	Glyph  Glyph
-	Color  Color
+	At Point
+	Look
 	Radius float64
-	Hollow bool
 	About
 }
 

@@ -41,9 +41,7 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal, atEnd func()) (*Process, erro
 	p := &Process{cmd: cmd, mark: "TEPS_CHILD=" + rand.Text(), exited: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), p.mark)
 	cmd.SysProcAttr = attributes(orphaned)
-	if cmd.WaitDelay == 0 {
-		cmd.WaitDelay = drainTime
-	}
+	cmd.WaitDelay = drainTime
 	if cmd.Cancel != nil { // set by exec.CommandContext
 		cmd.Cancel = func() error { p.Kill(); return nil }
 	}

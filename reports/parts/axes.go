@@ -103,8 +103,8 @@ func (c curve) draw() (shapes []reports.Shape) {
 		if c.about != nil {
 			text = c.about(p)
 		}
-		shapes = append(shapes, reports.Mark{At: p, Glyph: c.look.Glyph, Color: c.look.Color, Radius: 3.2,
-			Hollow: c.look.Hollow, About: reports.About{Key: c.label, Text: text}})
+		shapes = append(shapes, reports.Mark{At: p, Look: c.look, Radius: 3.2,
+			About: reports.About{Key: c.label, Text: text}})
 	}
 	return shapes
 }

@@ -54,8 +54,8 @@ func graphsFigure(f reports.Figure, runs []reports.Summary, references []reports
 
 func markRow(name string, value float64, text string, look reports.Look) row {
 	return row{name: name, end: value, text: text, draw: func(place float64) []reports.Shape {
-		return []reports.Shape{reports.Mark{At: xy(value, place), Glyph: look.Glyph, Color: look.Color, Radius: 3.2,
-			Hollow: look.Hollow, About: reports.About{Key: name, Text: name + ": " + text}}}
+		return []reports.Shape{reports.Mark{At: xy(value, place), Look: look, Radius: 3.2,
+			About: reports.About{Key: name, Text: name + ": " + text}}}
 	}}
 }
 

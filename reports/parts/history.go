@@ -29,6 +29,11 @@ type historyPoint struct {
 	other  []string     // what else differs from the point before
 }
 
+// line is the same for all points of a history.
+func (p historyPoint) line() string {
+	return fmt.Sprintln(p.Engine.Name, p.Engine.Options, p.GraphID, p.Input(), p.Repeats[0].Machine.Identity(), p.Device())
+}
+
 func (p historyPoint) day() string { return p.begin.Format(time.DateOnly) }
 
 func (p historyPoint) same(q historyPoint) bool { return p.day() == q.day() && p.Build == q.Build }
@@ -42,31 +47,28 @@ const (
 func histories(r reports.Report) (all []history) {
 	results := slices.Clone(r.Results)
 	slices.SortStableFunc(results, func(a, b reports.Result) int { return a.Started.Compare(b.Started) })
-	place := map[string]int{}
+	var runs []historyPoint
 	for _, result := range results {
 		for _, run := range result.Runs {
-			if len(run.Rated) == 0 {
-				continue
-			}
-			key := fmt.Sprintln(run.Engine.Name, run.Engine.Options, run.GraphID, run.Input(), result.Machine.Identity(),
-				run.Device())
-			i, known := place[key]
-			if !known {
-				i, place[key] = len(all), len(all)
-				all = append(all, history{machine: reports.Joined(", ", reports.Name(result.Machine.Hostname), run.Device())})
-			}
-			p := historyPoint{Summary: run, begin: result.Started}
-			if k := slices.IndexFunc(all[i].points, p.same); k >= 0 {
-				q := &all[i].points[k]
-				q.Summary = q.Of(append(q.Repeats, run.Repeats...)...)
-			} else {
-				all[i].points = append(all[i].points, p)
+			if len(run.Rated) > 0 {
+				runs = append(runs, historyPoint{Summary: run, begin: result.Started})
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(h history) bool { return len(h.points) < minHistory })
-	for i := range all {
-		all[i].compare()
+	for _, group := range reports.Grouped(runs, historyPoint.line) {
+		h := history{machine: reports.Joined(", ", reports.Name(group[0].Repeats[0].Machine.Hostname), group[0].Device())}
+		for _, run := range group {
+			if k := slices.IndexFunc(h.points, run.same); k >= 0 {
+				p := &h.points[k]
+				p.Summary = p.Of(append(p.Repeats, run.Repeats...)...)
+			} else {
+				h.points = append(h.points, run)
+			}
+		}
+		if len(h.points) >= minHistory {
+			h.compare()
+			all = append(all, h)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b history) int {
 		return cmp.Or(b.slower-a.slower, len(b.points)-len(a.points))
@@ -181,7 +183,7 @@ func historyFigure(all []history) reports.Figure {
 				text += ", " + change + " (" + interval + ")"
 				marks = append(marks, reports.Text{At: at, Text: change, Color: reports.Ink(), Size: 8, DY: 6})
 			}
-			marks = append(marks, reports.Mark{At: at, Glyph: look.Glyph, Color: look.Color, Radius: 3.6,
+			marks = append(marks, reports.Mark{At: at, Look: look, Radius: 3.6,
 				About: reports.About{Key: string(p.change.Verdict), Text: text}})
 		}
 		panel.Y = linearAxis("GTEPS", rates.high*1.55)

@@ -81,8 +81,7 @@ func addPublished(f *reports.Figure, panel *reports.Panel, all []publishedValue,
 		scales.add(float64(v.Scale))
 		values.add(v.mean, v.low, v.high)
 		hollow := func(y, radius float64) reports.Mark {
-			return reports.Mark{At: xy(at, y), Glyph: key.Look.Glyph, Color: key.Look.Color, Radius: radius, Hollow: true,
-				About: about}
+			return reports.Mark{At: xy(at, y), Look: key.Look, Radius: radius, About: about}
 		}
 		if v.high > 0 {
 			panel.Shapes = append(panel.Shapes, reports.Line{Points: []reports.Point{xy(at, v.low), xy(at, v.high)},

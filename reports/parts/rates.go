@@ -123,8 +123,10 @@ func scaleFigure(f reports.Figure, runs []reports.Summary, references []reports.
 		panel.Shapes = append(panel.Shapes, c.draw()...)
 		for k, r := range s.runs {
 			if r.Verdict().Grade >= reports.Bad {
-				panel.Shapes = append(panel.Shapes, reports.Mark{At: c.points[k], Glyph: s.look.Glyph, Color: s.look.Color,
-					Radius: 3.2, Hollow: true, About: reports.About{Key: s.label, Text: s.label + ": not complete"}})
+				look := s.look
+				look.Hollow = true
+				panel.Shapes = append(panel.Shapes, reports.Mark{At: c.points[k], Look: look, Radius: 3.2,
+					About: reports.About{Key: s.label, Text: s.label + ": not complete"}})
 				f.Note("Hollow mark: the run is not complete.")
 			}
 		}
@@ -201,8 +203,8 @@ func rootsFigure(runs []reports.Summary) reports.Figure {
 			return append(cloud(r.Roots, place, color),
 				reports.Box{Across: true, At: place, Half: 0.17, Spread: teps, Color: color,
 					About: reports.About{Text: spreadText(teps)}},
-				reports.Mark{At: xy(teps.Mean, place), Glyph: reports.Diamond, Color: reports.Ink(), Radius: 2.6,
-					About: reports.About{Text: "harmonic mean: " + reports.GTEPS(r.Rates().TEPS.Mean) + " GTEPS"}})
+				reports.Mark{At: xy(teps.Mean, place), Look: reports.Look{Glyph: reports.Diamond, Color: reports.Ink()},
+					Radius: 2.6, About: reports.About{Text: "harmonic mean: " + reports.GTEPS(r.Rates().TEPS.Mean) + " GTEPS"}})
 		}})
 	}
 	f.Panels = []reports.Panel{rowPanel(valueAxis("Search rate of one root (GTEPS)", values), boxHeight, boxes)}
@@ -223,7 +225,7 @@ func cloud(roots []record.RootRecord, place float64, color reports.Color) (out [
 		if teps, known := reports.RootRate(root); known {
 			text := fmt.Sprintf("root %s, search %d: %s GTEPS, %s", reports.RootLabel(root), root.Index, reports.GTEPS(teps),
 				units.Seconds(root.Time))
-			rates = append(rates, reports.Mark{At: reports.Point{X: teps / 1e9}, Color: color.Fade(0x80), Radius: 1.5,
+			rates = append(rates, reports.Mark{At: xy(teps/1e9, 0), Look: reports.Look{Color: color.Fade(0x80)}, Radius: 1.5,
 				About: reports.About{Text: text}})
 		}
 	}

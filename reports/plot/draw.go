@@ -108,7 +108,7 @@ func sample(c draw.Canvas, key reports.Key, at vg.Point) {
 		return
 	}
 	c.StrokeLine2(lineStyle(key.Look.Color, 1.4, key.Look.Broken), at.X, middle, right, middle)
-	mark(c, key.Look.Glyph, key.Look.Color, 3.2, key.Look.Hollow, vg.Point{X: (at.X + right) / 2, Y: middle})
+	mark(c, key.Look, 3.2, vg.Point{X: (at.X + right) / 2, Y: middle})
 }
 
 func (d drawing) drawNotes(c draw.Canvas) vg.Length {

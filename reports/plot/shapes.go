@@ -50,7 +50,7 @@ func (s shapes) Plot(c draw.Canvas, p *plot.Plot) {
 			f.StrokeLines(lineStyle(shape.Color, shape.Width, shape.Broken), points)
 		case reports.Mark:
 			about(c, element{About: shape.About})
-			mark(c, shape.Glyph, shape.Color, shape.Radius, shape.Hollow, f.point(shape.At))
+			mark(c, shape.Look, shape.Radius, f.point(shape.At))
 		case reports.Bar:
 			about(c, element{About: shape.About, color: shape.Color.Variable})
 			left, right, bottom, top := shape.At-shape.Half, shape.At+shape.Half, shape.From, shape.To
@@ -156,14 +156,14 @@ func fill(c draw.Canvas, with reports.Color, left, bottom, right, top vg.Length)
 }
 
 // mark draws a glyph; a hollow one has paper inside.
-func mark(c draw.Canvas, glyph reports.Glyph, color reports.Color, radius float64, hollow bool, at vg.Point) {
+func mark(c draw.Canvas, look reports.Look, radius float64, at vg.Point) {
 	shape := [...]draw.GlyphDrawer{
 		reports.Circle: draw.CircleGlyph{}, reports.Square: draw.BoxGlyph{}, reports.Triangle: draw.PyramidGlyph{},
 		reports.Diamond: polygon{{0, 1.25}, {1.25, 0}, {0, -1.25}, {-1.25, 0}},
 		reports.Wedge:   polygon{{-1.2, 0.84}, {1.2, 0.84}, {0, -1.2}},
-	}[glyph]
-	c.DrawGlyphNoClip(draw.GlyphStyle{Color: paint(color), Radius: vg.Length(radius), Shape: shape}, at)
-	if hollow {
+	}[look.Glyph]
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: paint(look.Color), Radius: vg.Length(radius), Shape: shape}, at)
+	if look.Hollow {
 		c.DrawGlyphNoClip(draw.GlyphStyle{Color: paint(reports.Paper()), Radius: vg.Length(radius * 0.6), Shape: shape}, at)
 	}
 }
