@@ -5,7 +5,6 @@ package enginetest
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -21,7 +20,7 @@ func pathCases() []Case {
 		{"paths/far", paths(farPaths), long, "The same for many levels and for weights of any size."},
 		{"paths/any-order", paths(mixedSearches), always, "Kernels 2 and 3 are correct in any order, in longer arrays."},
 		{"paths/again", paths(pathsAgain), always, "Each Construct replaces the weights; without them, no kernel 3."},
-		{"paths/weights-let-go", paths(weightsLetGo), always, "The engine does not change the weights or read them later."},
+		{"paths/weights-let-go", paths(tuplesLetGo), always, "The engine does not change the weights or read them later."},
 		{"paths/refused", paths(pathsRefused), always, "ErrRoot, ErrParent and ErrNotConstructed, as for Search."},
 		{"paths/report", paths(pathsReport), always, "The time of kernel 3 is within its call and covers most of it."},
 		{"paths/repeat", paths(pathsRepeat), always, "The loop of kernel 3 is that of kernel 2 for its results."},
@@ -153,19 +152,6 @@ func pathsAgain(s *subject) {
 		const what = "ShortestPaths after a Construct without weights"
 		s.refusesSearch(what, in.sample()[0], l.parent, plugins.ErrNotConstructed)
 	}
-}
-
-func weightsLetGo(s *subject) {
-	in := random(500, 1500, 12)
-	l := s.load(in)
-	l.searchAll(in.sample()[:2]...)
-	if !slices.Equal(l.lent, l.weights) {
-		s.fail("%v: want the weights unchanged", in)
-	}
-	clear(l.lent)
-	clear(l.given)
-	s.when = "after the host has cleared tuples and weights"
-	l.searchAll(in.sample()...)
 }
 
 func pathsRefused(s *subject) {

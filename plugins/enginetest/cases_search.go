@@ -116,11 +116,15 @@ func tuplesLetGo(s *subject) {
 	in := random(500, 700, 12)
 	l := s.load(in)
 	l.searchAll(in.sample()[:2]...)
+	if !slices.Equal(l.lent, l.weights) {
+		s.fail("%v: want the weights unchanged", in)
+	}
 	copy(l.given, random(500, 700, 13).tuples) // another graph with the same labels, for engines that read them again
 	s.when = "after the host has overwritten the tuples"
 	l.searchAll(in.sample()...)
 	clear(l.given)
-	s.when = "after the host has cleared the tuples"
+	clear(l.lent)
+	s.when = "after the host has cleared the tuples and the weights"
 	l.searchAll(in.sample()...)
 }
 
