@@ -5,9 +5,6 @@
 package main
 
 import (
-	"flag"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,110 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/internal/must"
 )
-
-var long = flag.Bool("long", false, "long tests: 20 kills of a sweep, all cases of conformance")
-
-// recordsIn describes every run of a store, without times: every measurement of a job repeats the rest. A store holds
-// only runs and its lock.
-func recordsIn(store string) map[string]string {
-	list := must.Get(os.ReadDir(store))
-	all := map[string]string{}
-	for _, f := range list {
-		if f.Name() == ".lock" {
-			continue
-		}
-		run := loaded(filepath.Join(store, f.Name())).Runs[0]
-		text := fmt.Sprintf("%s, valid %v, sessions %d: ", run.State, run.Valid, run.Sessions)
-		for _, root := range run.Roots {
-			text += fmt.Sprintf("%d: root %d, m %d, nedge %d, reached %d, depth %d; ",
-				root.Index, root.Root, *root.M, *root.NEdge, *root.Reached, *root.Depth)
-		}
-		files, _ := os.ReadDir(filepath.Join(store, f.Name()))
-		for _, file := range files {
-			text += file.Name() + " "
-		}
-		all[f.Name()] = text
-	}
-	return all
-}
-
-// entriesIn counts the entries of a directory, 0 if it does not exist.
-func entriesIn(dir string) int {
-	list, _ := os.ReadDir(dir)
-	return len(list)
-}
-
-// A sweep that is killed several times, at random moments, makes the same records as an uninterrupted one.
-func TestASweepKilledAtRandomMakesTheSameRecords(t *testing.T) {
-	t.Parallel()
-	kills := 1
-	if *long {
-		kills = 20
-	}
-	repeats := 2 * kills
-	write := func(store string) string {
-		path := filepath.Join(t.TempDir(), "sweep.yaml")
-		text := fmt.Sprintf("store: %s\nengines: [{name: cpu, set: {threads: [1, 2]}}, distributed]\n"+
-			"scales: 6-7\nrepeats: %d\nroots: 6\n", store, repeats)
-		must.Do(os.WriteFile(path, []byte(text), 0o666))
-		return path
-	}
-	undisturbed := filepath.Join(t.TempDir(), "undisturbed")
-	first, temp := teps(t, "sweep", "--quiet", write(undisturbed))
-	began := time.Now()
-	succeed(t, first)
-	took := time.Since(began)
-	nothingLeft(t, temp)
-
-	store := filepath.Join(t.TempDir(), "killed")
-	file := write(store)
-	random := rand.New(rand.NewPCG(uint64(began.UnixNano()), 0))
-	hit := 0
-	// One temp directory: what a host leaves that is killed while it starts an engine is for the next one to remove.
-	temp = shortTemp(t)
-	for range kills {
-		cmd, _ := teps(t, "sweep", "--quiet", file)
-		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
-		cells := entriesIn(store)
-		must.Do(cmd.Start())
-		// There are 12 runs for each kill. It waits for up to 7, and then for the time that 4 more take, or until they are
-		// there, so that the sweep is still running on a machine of any speed.
-		cells = min(cells+random.IntN(8), 6*repeats)
-		waitFor(t, "some cells of the sweep", func() bool { return entriesIn(store) >= cells })
-		pause := time.Duration(random.Int64N(int64(took) * 4 / int64(6*repeats)))
-		for end := time.Now().Add(pause); time.Now().Before(end) && entriesIn(store) < cells+4; time.Sleep(time.Millisecond) {
-		}
-		engines := children(cmd.Process.Pid)
-		cmd.Process.Kill()
-		if err := cmd.Wait(); err != nil {
-			hit++
-		}
-		waitForEnd(t, engines)
-	}
-	if hit < (kills+1)/2 {
-		t.Errorf("only %d of %d kills hit a sweep that was still running", hit, kills)
-	}
-	last, _ := teps(t, "sweep", "--quiet", file)
-	last.Env = append(last.Env, "TMPDIR="+temp)
-	succeed(t, last)
-	nothingLeft(t, temp)
-	got, want := recordsIn(store), recordsIn(undisturbed)
-	if diff := cmp.Diff(want, got); diff != "" || len(want) != 6*repeats {
-		t.Errorf("%d records; undisturbed (-) and killed (+): %s", len(want), diff)
-	}
-	for name, text := range got {
-		if !strings.HasPrefix(text, "complete, valid true, sessions 1: ") ||
-			!strings.HasSuffix(text, "; result.json roots.jsonl run.json ") {
-			t.Errorf("%s: %s", name, text)
-		}
-	}
-}
 
 // TestSweepsDocumentWorks writes the files of docs/sweeps.md, makes a dry run of each, and runs the shell block.
 func TestSweepsDocumentWorks(t *testing.T) {

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/tepsbench/teps/internal/must"
 )
+
+var long = flag.Bool("long", false, "long tests: all cases of conformance")
 
 // section is a part of a page under one heading, with its shell blocks.
 type section struct {

@@ -163,15 +163,6 @@ func TestFindSearchesTheMachine(t *testing.T) {
 	}
 }
 
-func TestAMeterAskedForTwiceIsOne(t *testing.T) {
-	specs := []string{"rapl", "rapl:package", "hwmon"}
-	meters, absences, err := Find(t.Context(), Config{Root: unpack(t, "two-packages").root, Specs: specs})
-	if err != nil || len(meters) != 5 || len(absences) != 1 || !absences[0].Asked {
-		t.Errorf("got %d meters, want 5; absent: %s; %v", len(meters), describe(absences), err)
-	}
-	must.Do(power.Here(meters).Close())
-}
-
 func TestFindEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
