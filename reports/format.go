@@ -133,7 +133,7 @@ func Shorten(width int, texts ...string) []string {
 		plain[i] = optionName.ReplaceAllString(s, ":")
 	}
 	kinds := func(texts []string) int { return len(slices.Compact(slices.Sorted(slices.Values(texts)))) }
-	wide := func(s string) bool { return text.StringWidthWithoutEscSequences(s) > width }
+	wide := func(s string) bool { return text.StringWidth(s) > width }
 	named := slices.Equal(plain, texts) || kinds(plain) < kinds(texts) // the names of options stay
 	if !named && slices.ContainsFunc(texts, wide) && !slices.ContainsFunc(plain, wide) {
 		return plain
@@ -160,10 +160,9 @@ func Shorten(width int, texts ...string) []string {
 // optionName matches the name of an option in the name of a variant, such as cpu:threads=2.
 var optionName = regexp.MustCompile(`:[a-z0-9_-]+=`)
 
-// Cut shortens a text that is wider than width columns; the text then ends in an ellipsis. A text with escape sequences
-// stays as it is.
+// Cut shortens a text that is wider than width columns; an ellipsis replaces what is behind the first head columns.
 func Cut(s string, head, width int) string {
-	if text.StringWidthWithoutEscSequences(s) <= width || strings.ContainsRune(s, '\x1b') {
+	if text.StringWidth(s) <= width {
 		return s
 	}
 	runes := []rune(s)

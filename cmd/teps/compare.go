@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,14 +77,14 @@ func loadSides(args []string) (sides []compare.Side, err error) {
 		if i < 26 {
 			side.Name = string(rune('A' + i))
 		}
-		if dirs, side.Results, err = loadRuns(dirs); err != nil {
+		if side.Results, err = loadRuns(dirs); err != nil {
 			return nil, err
 		}
-		for i, r := range side.Results {
+		for _, r := range side.Results {
 			if other, found := seen[r.ID]; found {
-				return nil, usage("%s and %s are the same run, %s; a copy is not another measurement", other, dirs[i], r.ID)
+				return nil, usage("%s and %s are the same run, %s; a copy is not another measurement", other, r.Directory, r.ID)
 			}
-			seen[r.ID] = dirs[i]
+			seen[r.ID] = r.Directory
 		}
 		sides = append(sides, side)
 	}
@@ -114,7 +113,6 @@ func parseFailIf(text string) (*float64, error) {
 
 func listCommand() *cobra.Command {
 	var asJSON bool
-	var engine, order string
 	c := &cobra.Command{
 		Use:   "list [DIR...]",
 		Short: "List the runs in a directory",
@@ -124,11 +122,8 @@ engine and scale (harmonic mean), and whether they are complete and valid. It
 omits columns that are the same in all lines. A record that cannot be read gets
 a line with the reason, and the exit code is 1.`,
 		Example: `  teps list
-  teps list results docs/results --engine cuda --sort gteps`,
+  teps list results docs/results`,
 		RunE: func(c *cobra.Command, directories []string) (err error) {
-			if !slices.Contains([]string{"", "date", "gteps"}, order) {
-				return usage("--sort %.80s: want date or gteps", order)
-			}
 			if len(directories) == 0 {
 				directories = []string{defaultStore}
 			}
@@ -140,16 +135,9 @@ a line with the reason, and the exit code is 1.`,
 				}
 				for _, run := range runs {
 					r, err := record.Load(run)
-					damaged = damaged || err != nil
-					if engine != "" {
-						r.Runs = slices.DeleteFunc(r.Runs, func(run record.Run) bool { return run.Engine.Name != engine })
-					}
-					if engine == "" || err != nil || len(r.Runs) > 0 {
-						all = append(all, text.List(run, r, err))
-					}
+					all, damaged = append(all, text.List(run, r, err)), damaged || err != nil
 				}
 			}
-			text.SortList(all, order)
 			if asJSON {
 				err = printJSON(c, all)
 			} else {
@@ -161,8 +149,6 @@ a line with the reason, and the exit code is 1.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&engine, "engine", "", "only runs of the engine with this name or label")
-	c.Flags().StringVar(&order, "sort", "", "put the latest (date) or fastest (gteps) first")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

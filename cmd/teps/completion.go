@@ -37,7 +37,7 @@ func complete(root *cobra.Command, engines catalog) {
 		"report format": words(noFile,
 			each(formats.All(), func(f reports.Format) string { return f.Name + "\t" + f.Summary })...),
 		"language": words(noFile, each(languages(), func(l language) string { return l.name + "\t" + l.about })...),
-		"format":   words(noFile, files.Formats()...), "sort": words(noFile, "date", "gteps"),
+		"format":   words(noFile, files.Formats()...),
 		"validate": words(noFile, "all", "none"), "host-device": words(anything, "auto", "cpu", "cuda"),
 		"store": directories, "resume": directories,
 	}
@@ -153,7 +153,7 @@ func prefixed(prefix string, all []string) []string {
 }
 
 // forBash replaces a function of cobra's script for bash. Bash starts a new word after a colon or an equals sign;
-// cobra's function does not handle both in one word, as in cpu:pin=.
+// cobra's function does not handle both in one word, as in cpu:threads=.
 const forBash = `
 __teps_handle_special_char() {
     local word=${1%"${1##*[:=]}"} i
@@ -165,7 +165,7 @@ __teps_handle_special_char() {
 
 // completePictures lists the figures of the records that are named.
 func completePictures(_ *cobra.Command, args []string, _ string) (all []string, _ cobra.ShellCompDirective) {
-	_, results, _ := loadRuns(args)
+	results, _ := loadRuns(args)
 	if report, err := reports.New(nil, results...); err == nil {
 		all = each(parts.Figures(report), func(f reports.Figure) string { return f.Name + "\t" + f.Title })
 	}

@@ -100,7 +100,7 @@ func (c catalog) parse(text string) (choice, error) {
 }
 
 // cutOptions separates an engine from the options after it. A path may contain colons; it ends at the last colon before
-// which there is a file. A value may contain colons too, as in memory=node:1; it ends before the next option.
+// which there is a file.
 func cutOptions(text string) (engine string, options []string) {
 	parts, n := strings.Split(text, ":"), 1
 	if strings.ContainsAny(text, `/\.`) {
@@ -109,14 +109,7 @@ func cutOptions(text string) (engine string, options []string) {
 			n--
 		}
 	}
-	for _, part := range parts[n:] {
-		if last := len(options) - 1; last >= 0 && !strings.Contains(part, "=") {
-			options[last] += ":" + part
-		} else {
-			options = append(options, part)
-		}
-	}
-	return strings.Join(parts[:n], ":"), options
+	return strings.Join(parts[:n], ":"), parts[n:]
 }
 
 // locate finds an engine by name or path.

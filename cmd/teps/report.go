@@ -90,7 +90,7 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 	if err := check("--out", f.out); err != nil {
 		return err
 	}
-	dirs, all, err := loadRuns(args)
+	all, err := loadRuns(args)
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		return writeFigure(c, cmp.Or(f.out, f.picture+".svg"), figure)
 	case f.format != "" || f.out != "":
 		return f.writeFormat(c, format, report)
-	case len(dirs) == 1:
-		return show(c, dirs[0], references, all[0], false)
+	case len(all) == 1:
+		return show(c, all[0].Directory, references, all[0], false)
 	case len(args) > 1:
 		return usage("several runs share a page; name its file with --out")
 	}
@@ -115,14 +115,14 @@ func (f *reportFlags) run(c *cobra.Command, args []string) error {
 		err = formats.WriteAll(args[0], report)
 	}
 	if err == nil {
-		fmt.Fprintf(c.ErrOrStderr(), "\nplots and page of %d runs: %s\n", len(dirs),
+		fmt.Fprintf(c.ErrOrStderr(), "\nplots and page of %d runs: %s\n", len(all),
 			printable(filepath.Join(args[0], "report.html")))
 	}
 	return err
 }
 
 // loadRuns reads runs. It replaces directories of runs by their runs.
-func loadRuns(args []string) (dirs []string, all []record.Result, err error) {
+func loadRuns(args []string) (all []record.Result, err error) {
 	for _, arg := range args {
 		runs := []string{arg}
 		if _, err := os.Stat(filepath.Join(arg, record.ManifestFile)); err != nil {
@@ -130,16 +130,15 @@ func loadRuns(args []string) (dirs []string, all []record.Result, err error) {
 				runs = found
 			}
 		}
-		dirs = append(dirs, runs...)
-	}
-	for _, dir := range dirs {
-		r, err := record.Load(dir)
-		if err != nil {
-			return nil, nil, err
+		for _, dir := range runs {
+			r, err := record.Load(dir)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
 		}
-		all = append(all, r)
 	}
-	return dirs, all, nil
+	return all, nil
 }
 
 // show prints the official text unless standard output is a terminal, draws the run into its directory, and ends with a
@@ -183,7 +182,7 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 	}
 	columns := max(terminalWidth(w)-4, 76)
 	fmt.Fprintln(w)
-	_ = text.Table(w, report.Results[0], terminalWidth(w), takesColor(w)) // standard error may be closed
+	_ = text.Columns(w, report.Results[0].RunTable(false), terminalWidth(w)) // standard error may be closed
 	if disturbed := reports.Disturbance(report.All...); disturbed != "" {
 		fmt.Fprintf(w, "\n%s\n", text.Wrap(disturbed, columns, ""))
 	}

@@ -177,9 +177,6 @@ func printable(text string) string {
 	}, text)
 }
 
-// takesColor reports whether w is a terminal and the user has not turned colors off (https://no-color.org).
-func takesColor(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }
-
 // isTerminal reports whether w is a terminal that can repaint a line.
 func isTerminal(w io.Writer) bool { return terminalWidth(w) > 0 && os.Getenv("TERM") != "dumb" }
 

@@ -96,20 +96,6 @@ func ListTable(w io.Writer, records []Listed, width int) error {
 	return flush(w, bytes.NewBufferString(cmp.Or(out, "no runs here\n")), "the list")
 }
 
-// SortList puts the latest records first if by is date, and the fastest if it is gteps. Records without one come last.
-// Any other value of by leaves the order as it is.
-func SortList(records []Listed, by string) {
-	slices.SortStableFunc(records, func(a, b Listed) int {
-		switch by {
-		case "gteps":
-			return cmp.Compare(b.fastest(), a.fastest()) // NaN is less than all numbers
-		case "date":
-			return cmp.Or(b.Started, &time.Time{}).Compare(*cmp.Or(a.Started, &time.Time{}))
-		}
-		return 0
-	})
-}
-
 func (l Listed) fastest() float64 {
 	rate := math.Inf(-1)
 	for _, run := range l.Runs {

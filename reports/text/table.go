@@ -50,7 +50,7 @@ func columnWidths(t reports.Table, width, minimum int) (widths []int, short bool
 	widths, total := make([]int, len(t.Head)), -gap
 	for i := range t.Head {
 		for _, row := range append(t.Rows, t.Head) {
-			widths[i] = max(widths[i], text.StringWidthWithoutEscSequences(row[i].Text))
+			widths[i] = max(widths[i], text.StringWidth(row[i].Text))
 		}
 		total += widths[i] + gap
 	}
@@ -136,23 +136,4 @@ func Tables(w io.Writer, r reports.Report, width int) error {
 		tables += "\n" + line(note, "")
 	}
 	return flush(w, bytes.NewBufferString(tables), "the tables")
-}
-
-// Table writes the summary of a result: one line a run. width is that of Columns; color colors the verdicts.
-func Table(w io.Writer, r reports.Result, width int, color bool) error {
-	t := r.RunTable(false)
-	for i, run := range r.Runs {
-		for k := range t.Rows[i] {
-			if cell := &t.Rows[i][k]; color && cell.Class == run.Verdict().Class() {
-				cell.Text = colored(cell.Text, run.Verdict().Grade)
-			}
-		}
-	}
-	return Columns(w, t, width)
-}
-
-// colored writes a text in the color of its grade (ECMA-48, select graphic rendition).
-func colored(s string, g reports.Grade) string {
-	return [...]string{reports.Good: "\x1b[32m", reports.Fair: "\x1b[33m", reports.Bad: "\x1b[31m",
-		reports.Wrong: "\x1b[31m"}[g] + s + "\x1b[0m"
 }
