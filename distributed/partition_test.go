@@ -3,7 +3,6 @@
 package distributed
 
 import (
-	"flag"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,14 +13,6 @@ import (
 	"github.com/tepsbench/teps/internal/team"
 	"github.com/tepsbench/teps/plugins"
 )
-
-// Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn with
-// -rapid.seed=0, more of them with -rapid.checks=N.
-func init() {
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
-}
 
 func TestEveryLabelHasOneOwnerAndOneSlot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -3,21 +3,12 @@
 package layout
 
 import (
-	"flag"
 	"slices"
 	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
 )
-
-// Property tests draw the same cases in every run, so that a failure is due to a change of the code. Use
-// -rapid.seed=0 for other cases and -rapid.checks=N for more of them.
-func init() {
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
-}
 
 // packAll packs numbers up to largest with one packer for each part of the list between two cuts.
 func packAll(numbers []uint32, largest uint32, cuts ...int) Fields {
