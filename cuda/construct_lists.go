@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -41,7 +42,7 @@ func (b *builder) makeLists() {
 	}
 	ranges := b.countEntries(&l)
 	b.Release(&b.degree)
-	if b.choosePacked(ranges.sum()) {
+	if b.choosePacked(ranges.Sum()) {
 		b.packLists(&l, ranges)
 	} else {
 		b.sortLists(&l, ranges)
@@ -52,8 +53,8 @@ func (b *builder) makeLists() {
 }
 
 // sortLists makes plain lists, span by span.
-func (b *builder) sortLists(l *lists, ranges rangeEntries) {
-	total, maxRange := ranges.sum()
+func (b *builder) sortLists(l *lists, ranges offload.Ranges[uint64]) {
+	total, maxRange := ranges.Sum()
 	l.target = b.placeLists(total, maxRange)
 	// What a search needs besides the lists is allocated after the sort has freed its memory.
 	capacity := min(max((b.Memory.Room()-minSortBytes)/pairBytes, minSortBytes/pairBytes), total)
@@ -61,9 +62,9 @@ func (b *builder) sortLists(l *lists, ranges rangeEntries) {
 	buffer := b.Array("keys to sort", 8*capacity)
 	spans := 0
 	for next := int64(0); next < l.sources && b.Err == nil; spans++ {
-		s, err := ranges.span(next, capacity)
+		s, err := ranges.Span(next, capacity)
 		b.Fail("lists", err)
-		next = s.to
+		next = s.To
 		sorted := b.sortKeys(l, s, &keys, &buffer)
 		l.entries += b.MakeLists(sorted, l.entries, l.target, l.offset)
 	}
@@ -76,8 +77,8 @@ func (b *builder) sortLists(l *lists, ranges rangeEntries) {
 // packLists makes packed lists (kernels/neighbors.cuh), span by span, in all the memory that is left, and gives back
 // what they do not need. They grow from its beginning, and the keys of a span are sorted at its end: they become plain
 // lists in one of the two arrays of the sort, and the packed sizes take the other one.
-func (b *builder) packLists(l *lists, ranges rangeEntries) {
-	total, _ := ranges.sum()
+func (b *builder) packLists(l *lists, ranges offload.Ranges[uint64]) {
+	total, _ := ranges.Sum()
 	room := min(b.Memory.Room()-minSortBytes, packingBytes*total+minSortBytes)
 	size := int64(0)
 	if b.Err == nil {
@@ -85,20 +86,20 @@ func (b *builder) packLists(l *lists, ranges rangeEntries) {
 	}
 	end, used, spans := l.target+uint64(size), uint64(0), 0 // used: words
 	for next := int64(0); next < l.sources && b.Err == nil; spans++ {
-		s, err := ranges.span(next, (int64(end-l.target)-4*int64(used))/packingBytes)
+		s, err := ranges.Span(next, (int64(end-l.target)-4*int64(used))/packingBytes)
 		b.Fail("lists", err)
-		next = s.to
-		keys := (end - 8*uint64(s.entries)) &^ 0xff
-		buffer := (keys - 8*uint64(s.entries)) &^ 0xff
+		next = s.To
+		keys := (end - 8*uint64(s.Entries)) &^ 0xff
+		buffer := (keys - 8*uint64(s.Entries)) &^ 0xff
 		sorted := b.sortKeys(l, s, &keys, &buffer)
-		offset, sources := l.offset+8*uint64(s.from), uint64(s.to-s.from)
+		offset, sources := l.offset+8*uint64(s.From), uint64(s.To-s.From)
 		l.entries += b.MakeLists(sorted, 0, buffer, l.offset)
 		b.Loop(packedSizesKernel(offset, buffer, sources, keys))
 		b.PrefixSums(keys, sources, b.counters)
 		words := b.counter(0)
 		if room = int64(min(keys, buffer)) - int64(l.target+4*used) - 4; int64(4*words) > room {
 			b.Fail("lists", fmt.Errorf("the packed lists of vertices %d to %d take %s, and %s are left: %w; %s",
-				s.from, s.to-1, units.Bytes(int64(4*words)), units.Bytes(room), plugins.ErrMemory, advice))
+				s.From, s.To-1, units.Bytes(int64(4*words)), units.Bytes(room), plugins.ErrMemory, advice))
 		}
 		b.Loop(packListsKernel(offset, buffer, sources, used, keys, l.target))
 		if b.Err == nil {
@@ -148,16 +149,16 @@ func (b *builder) choosePacked(entries, maxRange int64) bool {
 }
 
 // countEntries makes room for the offsets, and counts the entries of ranges of sources.
-func (b *builder) countEntries(l *lists) rangeEntries {
+func (b *builder) countEntries(l *lists) offload.Ranges[uint64] {
 	l.offset = b.Filled("offsets", 8*(l.sources+1), 0)
-	r := rangeEntries{sources: l.sources, width: max((l.sources+l.maxRanges-1)/l.maxRanges, 1)}
-	ranges := (l.sources + r.width - 1) / r.width
+	r := offload.Ranges[uint64]{Sources: l.sources, Width: max((l.sources+l.maxRanges-1)/l.maxRanges, 1)}
+	ranges := (l.sources + r.Width - 1) / r.Width
 	if ranges == 0 {
 		return r
 	}
 	counts := b.Filled("entries of ranges", 8*ranges, 0)
-	l.count(uint64(r.width), uint64(ranges), counts)
-	r.entries = driver.Get(&b.Work, make([]uint64, ranges), counts)
+	l.count(uint64(r.Width), uint64(ranges), counts)
+	r.Entries = driver.Get(&b.Work, make([]uint64, ranges), counts)
 	b.Release(&counts)
 	return r
 }
@@ -180,8 +181,8 @@ func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
 }
 
 // sortKeys makes and sorts the keys of the sources of s. The two arrays may change places.
-func (b *builder) sortKeys(l *lists, s span, keys, buffer *uint64) driver.Keys {
-	from, to := uint64(s.from), uint64(s.to)
+func (b *builder) sortKeys(l *lists, s offload.Span, keys, buffer *uint64) driver.Keys {
+	from, to := uint64(s.From), uint64(s.To)
 	targetBits, keyBits := sortBits(s, l.targets)
 	b.clearCounters()
 	l.keys(from<<32|to, uint64(targetBits), *keys, b.counters)

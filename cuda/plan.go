@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -100,50 +101,10 @@ func packable(available, entries, rest int64) bool {
 	return packedBytes(entries)+rest+minSortBytes <= available
 }
 
-// span is a range of vertices whose lists are sorted together.
-type span struct {
-	from, to int64 // vertices
-	entries  int64 // duplicates included
-}
-
-// rangeEntries are the entries, duplicates included, of consecutive ranges of `width` sources.
-type rangeEntries struct {
-	entries        []uint64
-	width, sources int64
-}
-
-// sum returns the entries of all ranges, and of the largest.
-func (r rangeEntries) sum() (total, maxRange int64) {
-	for _, n := range r.entries {
-		total += int64(n)
-		maxRange = max(maxRange, int64(n))
-	}
-	return total, maxRange
-}
-
-// span returns the longest span from the beginning of a range on that has at most capacity entries. A single range
-// beyond capacity cannot be sorted: ErrMemory.
-func (r rangeEntries) span(from, capacity int64) (s span, err error) {
-	s = span{from: from, to: from}
-	for i := from / r.width; i < int64(len(r.entries)); i++ {
-		if n := int64(r.entries[i]); s.entries+n <= capacity {
-			s.entries += n
-			s.to = min((i+1)*r.width, r.sources)
-			continue
-		}
-		if s.to == from {
-			err = fmt.Errorf("the lists of vertices %d to %d have %d entries, and device memory has room to sort %d: %w; "+
-				"raise the option memory", from, min(from+r.width, r.sources)-1, r.entries[i], capacity, plugins.ErrMemory)
-		}
-		break
-	}
-	return s, err
-}
-
 // sortBits returns the bits of a target in a key, and of a whole key, for sources in s.
-func sortBits(s span, searched int64) (target, key int) {
+func sortBits(s offload.Span, searched int64) (target, key int) {
 	target = max(1, bits.Len64(uint64(max(searched-1, 0))))
-	return target, target + max(1, bits.Len64(uint64(max(s.to-s.from-1, 0))))
+	return target, target + max(1, bits.Len64(uint64(max(s.To-s.From-1, 0))))
 }
 
 // cachedBytes returns how many bytes of frontier bits, in reads of 16, a block of the search caches in shared memory

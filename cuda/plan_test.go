@@ -4,61 +4,21 @@ package cuda
 
 import (
 	"errors"
-	"flag"
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
-
-// Property tests draw the same cases in every run, so that a change is judged by what it changes. Others are drawn
-// with -rapid.seed=0, more of them with -rapid.checks=N.
-func init() {
-	if err := flag.Set("rapid.seed", "500"); err != nil {
-		panic(err)
-	}
-}
-
-func TestSpansCoverEveryVertexOnceWithinCapacity(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		width := rapid.Int64Range(1, 50).Draw(t, "width")
-		entries := rapid.SliceOfN(rapid.Uint64Range(0, 100), 0, 60).Draw(t, "entries")
-		searched := max(int64(len(entries))*width-rapid.Int64Range(0, width-1).Draw(t, "short"), 0)
-		capacity := rapid.Int64Range(100, 1000).Draw(t, "capacity")
-		r := rangeEntries{entries, width, searched}
-		total, _ := r.sum()
-		next, sum := int64(0), int64(0)
-		for next < searched {
-			s, err := r.span(next, capacity)
-			if err != nil || s.from != next || s.to <= s.from || s.entries > capacity {
-				t.Fatalf("got span %+v and %v after vertex %d with capacity %d", s, err, next, capacity)
-			}
-			next, sum = s.to, sum+s.entries
-		}
-		if len(entries) > 0 && next != searched || sum != total {
-			t.Fatalf("got spans up to vertex %d with %d entries, want %d and %d", next, sum, searched, total)
-		}
-	})
-}
-
-func TestSpansRejectRangeBeyondCapacity(t *testing.T) {
-	r := rangeEntries{[]uint64{5, 101, 3}, 10, 30}
-	if s, err := r.span(0, 100); s != (span{0, 10, 5}) || err != nil {
-		t.Fatalf("got %+v and %v, want the first range", s, err)
-	}
-	if _, err := r.span(10, 100); !errors.Is(err, plugins.ErrMemory) {
-		t.Fatalf("got %v, want ErrMemory", err)
-	}
-}
 
 func TestSortBitsFitEverySourceAndTarget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		searched := rapid.Int64Range(1, math.MaxUint32).Draw(t, "searched")
 		from := rapid.Int64Range(0, searched-1).Draw(t, "from")
 		to := rapid.Int64Range(from+1, searched).Draw(t, "to")
-		target, key := sortBits(span{from: from, to: to}, searched)
+		target, key := sortBits(offload.Span{From: from, To: to}, searched)
 		largest := uint64(to-from-1)<<target | uint64(searched-1)
 		if uint64(searched-1)>>target != 0 || key < 64 && largest>>key != 0 || key > 64 {
 			t.Fatalf("got %d and %d bits for sources below %d and targets below %d", target, key, to-from, searched)

@@ -350,32 +350,32 @@ func (b *builder) makeLists() {
 	if ranges > 0 {
 		b.run("range_entries", int(ranges), b.label, b.degree, g.Searched, width, counts)
 	}
-	entries := b.read(counts, 0, int64(ranges))
-	b.release(&counts, &b.degree)
-	total := int64(0)
-	for _, n := range entries {
-		total += int64(n)
+	entries := offload.Ranges[uint32]{
+		Entries: b.read(counts, 0, int64(ranges)), Width: int64(width), Sources: int64(g.Searched),
 	}
+	b.release(&counts, &b.degree)
+	total, _ := entries.Sum()
 	b.offset = b.filled("offsets", int64(g.Searched)+1, 0)
 	b.target = b.array("neighbor lists", 4*total)
 	// What a search needs besides the lists is allocated after the sort has freed its memory.
 	capacity := min(total, b.device.Room()/keyBytes*15/16, b.device.MaxArray/8)
-	all, err := spans(entries, width, g.Searched, capacity)
-	b.fail(err)
 	keys, buffer := b.array("keys to sort", 8*capacity), b.array("keys to sort", 8*capacity)
 	unique := b.array("entries of work-groups", 4*int64(b.groups))
 	targetBits := max(bits.Len32(g.Searched-min(g.Searched, 1)), 1)
-	for _, s := range all {
+	for from := uint32(0); from < g.Searched && b.err == nil; {
+		s, err := entries.Span(int64(from), capacity)
+		b.fail(err)
+		to := uint32(s.To)
 		b.clearCounters()
-		b.forTuples("list_keys", b.vertex, g.Searched, s.from, s.to, uint32(targetBits), keys,
-			b.counters)
+		b.forTuples("list_keys", b.vertex, g.Searched, from, to, uint32(targetBits), keys, b.counters)
 		n := b.counter(0)
-		b.sort(&keys, &buffer, n, 0, targetBits+bits.Len32(s.to-s.from-1))
+		b.sort(&keys, &buffer, n, 0, targetBits+bits.Len32(to-from-1))
 		b.loop("count_unique", keys, n, unique)
 		b.sum(unique, uint32(b.groups))
-		b.loop("write_lists", keys, n, uint32(targetBits), s.from, b.entries, unique, b.target, b.offset)
+		b.loop("write_lists", keys, n, uint32(targetBits), from, b.entries, unique, b.target, b.offset)
 		b.entries += b.counter(0)
-		b.loop("end_lists", keys, n, uint32(targetBits), s.from, s.to, b.entries, b.offset)
+		b.loop("end_lists", keys, n, uint32(targetBits), from, to, b.entries, b.offset)
+		from = to
 	}
 	b.release(&keys, &buffer, &unique)
 	for i := range b.parts {

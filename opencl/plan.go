@@ -124,27 +124,3 @@ func hostMemory(devices []driver.Device) plugins.Memory {
 	}
 	return m
 }
-
-// span is a range of vertices whose lists are sorted together.
-type span struct{ from, to uint32 }
-
-// spans divides vertices into spans of at most capacity entries, where entries has those of ranges of `width` vertices.
-func spans(entries []uint32, width, searched uint32, capacity int64) (all []span, err error) {
-	next, sum := span{}, int64(0)
-	for i, n := range entries {
-		if int64(n) > capacity {
-			return nil, fmt.Errorf("%d vertices have %d list entries, and device memory has room to sort %d: %w; "+
-				"use a smaller graph or another device", width, n, capacity, plugins.ErrMemory)
-		}
-		if sum+int64(n) > capacity {
-			all = append(all, next)
-			next, sum = span{from: next.to}, 0
-		}
-		sum += int64(n)
-		next.to = min(uint32(i+1)*width, searched)
-	}
-	if next.to > next.from {
-		all = append(all, next)
-	}
-	return all, nil
-}
