@@ -293,15 +293,12 @@ func (n *Node) Call(ctx context.Context, method string, args, reply any) error {
 		}
 		return fmt.Errorf("node %s: %w", n.Host, answer)
 	}
-	switch status.Code(err) {
-	case codes.Unavailable, codes.Canceled: // the connection is broken, or is about to be closed
-		select {
+	if code := status.Code(err); code == codes.Unavailable || code == codes.Canceled {
+		select { // the connection is broken, or is about to be closed
 		case <-c.alive.Done():
 			return context.Cause(c.alive)
 		case <-time.After(2 * noticeTime):
 		}
-	case codes.Unimplemented:
-		return fmt.Errorf("node %s does not have the call %s: %w", n.Host, method, errors.ErrUnsupported)
 	}
 	return fmt.Errorf("node %s: %s: %s", n.Host, method, status.Convert(err).Message())
 }

@@ -160,9 +160,6 @@ func (w *worker) drop() error {
 }
 
 func (w *worker) openEngine(ctx context.Context, args openArgs) (reply openReply, err error) {
-	if w.data == nil {
-		return reply, errors.New("open an engine: the tuples have not been made")
-	}
 	if err := w.closeEngine(); err != nil {
 		return reply, err
 	}
