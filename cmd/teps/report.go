@@ -203,11 +203,8 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 
 // writeFigure draws a figure into a file.
 func writeFigure(c *cobra.Command, path string, figure reports.Figure) error {
-	plotter, err := plot.New()
-	if err != nil {
-		return err
-	}
-	if err = plotter.Write(path, figure); err == nil {
+	err := plot.New().Write(path, figure)
+	if err == nil {
 		fmt.Fprintf(c.ErrOrStderr(), "wrote %s\n", printable(path))
 	}
 	return err

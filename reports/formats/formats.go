@@ -79,10 +79,7 @@ func WriteAll(dir string, r reports.Report) error {
 	if err := write("graph500.txt", each(text.Graph500)); err != nil {
 		return err
 	}
-	plotter, err := plot.New()
-	if err != nil {
-		return err
-	}
+	plotter := plot.New()
 	for _, f := range parts.Figures(r) {
 		if err := plotter.Write(filepath.Join(dir, f.Name+".svg"), f); err != nil {
 			return err

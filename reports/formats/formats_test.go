@@ -117,7 +117,7 @@ func reportOf(records ...record.Result) reports.Report {
 
 // drawn is a figure as SVG.
 func drawn(f reports.Figure) (plot.Plotter, []byte) {
-	p := must.Get(plot.New())
+	p := plot.New()
 	svg := must.Get(p.Draw(".svg", f))
 	return p, svg
 }

@@ -36,22 +36,15 @@ type pager struct {
 // script, which sorts tables, compares rows, hides series and shows the text of a point. It has a light and a dark
 // scheme.
 func Write(w io.Writer, r reports.Report) error {
-	plotter, err := plot.New()
-	if err != nil {
-		return err
-	}
-	p := &pager{plotter: plotter, ratios: parts.Ratios(r)}
-	t, err := template.New("page").Funcs(template.FuncMap{
+	p := &pager{plotter: plot.New(), ratios: parts.Ratios(r)}
+	t := template.Must(template.New("page").Funcs(template.FuncMap{
 		"style":  func() template.CSS { return template.CSS(pageStyle) },
 		"script": func() template.JS { return template.JS(pageScript) },
 		"gteps":  reports.GTEPS, "draw": p.draw, "compared": p.compared,
 		"variants": reports.VariantTable, "sorted": reports.Sorted, "verdicts": parts.Verdicts, "runfaults": parts.Faults,
 		"several": parts.OfSeveral, "parts": parts.Of, "figures": parts.LevelFigures,
 		"levels": parts.Levels, "roots": parts.Roots,
-	}).Parse(pageTemplate)
-	if err != nil {
-		return fmt.Errorf("page: read the built-in template: %w", err)
-	}
+	}).Parse(pageTemplate))
 	var b bytes.Buffer
 	if err := t.Execute(&b, r); err != nil {
 		return fmt.Errorf("page: make the page: %w", err)

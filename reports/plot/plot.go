@@ -32,14 +32,14 @@ import (
 // gonum/plot's own Liberation lacks.
 type Plotter struct{ handler text.Handler }
 
-// New returns a Plotter. The error is that of a damaged program: its typeface cannot be read.
-func New() (Plotter, error) {
+// New returns a Plotter.
+func New() Plotter {
 	face, err := opentype.Parse(dejavusans.TTF)
 	if err != nil {
-		return Plotter{}, fmt.Errorf("plot: read the built-in typeface: %w", err)
+		panic(fmt.Sprintf("plot: the built-in typeface is damaged: %v", err))
 	}
 	fonts := font.NewCache(font.Collection{{Font: font.Font{Typeface: "DejaVu"}, Face: face}})
-	return Plotter{text.Plain{Fonts: fonts}}, nil
+	return Plotter{text.Plain{Fonts: fonts}}
 }
 
 // ErrExtension is the error of a file that is not an .svg, .png or .pdf.

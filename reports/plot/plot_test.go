@@ -21,10 +21,6 @@ import (
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
 
-func plotter() Plotter {
-	return must.Get(New())
-}
-
 // figures are the figures of a result by name.
 func figures(r record.Result, publications ...string) map[string]reports.Figure {
 	references := must.Get(reports.References(publications...))
@@ -50,7 +46,7 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 	all["mteps-per-watt-published"] = figures(samples.Metered(power.Node), "kolganov-2018")["mteps-per-watt"]
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
-			samples.Drawing(t, filepath.Join("testdata", name+".svg"), must.Get(plotter().Draw(".svg", f)))
+			samples.Drawing(t, filepath.Join("testdata", name+".svg"), must.Get(New().Draw(".svg", f)))
 		})
 	}
 }
@@ -58,7 +54,7 @@ func TestFiguresLookAsTheyDid(t *testing.T) {
 // Texts of a PDF are outlines, so any letter of the typeface can be shown and no typeface is embedded.
 func TestPDFDrawsTextsAsOutlines(t *testing.T) {
 	f := figures(samples.Result([]string{"cpu-größer-名"}, 16, 17))["gteps-over-scale"]
-	pdf := must.Get(plotter().Draw(".pdf", f))
+	pdf := must.Get(New().Draw(".pdf", f))
 	for _, want := range []string{"%PDF-", "%%EOF"} {
 		if !bytes.Contains(pdf, []byte(want)) {
 			t.Errorf("the PDF has no %s", want)
@@ -68,7 +64,7 @@ func TestPDFDrawsTextsAsOutlines(t *testing.T) {
 		t.Errorf("the PDF has %d bytes: it seems to contain a typeface", len(pdf))
 	}
 	f.Title, f.Notes, f.Legend, f.Panels[0].X.Title, f.Panels[0].Y.Title = "", nil, nil, "", ""
-	bare, err := plotter().Draw(".pdf", f)
+	bare, err := New().Draw(".pdf", f)
 	if err != nil || len(bare) > len(pdf)*3/4 {
 		t.Errorf("without its texts the PDF has %d of %d bytes (%v): texts are not drawn", len(bare), len(pdf), err)
 	}
@@ -78,7 +74,7 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 	dir, f := t.TempDir(), figures(samples.Result([]string{"cpu"}, 16, 17))["gteps-over-scale"]
 	for extension, magic := range map[string]string{".svg": "<?xml", ".png": "\x89PNG", ".PDF": "%PDF"} {
 		path := filepath.Join(dir, "rates"+extension)
-		must.Do(plotter().Write(path, f))
+		must.Do(New().Write(path, f))
 		data, err := os.ReadFile(path)
 		if err != nil || !bytes.HasPrefix(data, []byte(magic)) {
 			t.Errorf("%s does not begin with %q (%v)", path, magic, err)
@@ -87,8 +83,8 @@ func TestWriteChoosesTheFormByTheExtension(t *testing.T) {
 			t.Errorf("the PNG is %d pixels wide, want 6.8 inches of 300 (%v)", png.Width, err)
 		}
 	}
-	must.Is(t, plotter().Write(filepath.Join(dir, "x.gif"), f), ErrExtension)
-	must.Is(t, plotter().Write(filepath.Join(dir, "absent", "x.svg"), f), os.ErrNotExist)
+	must.Is(t, New().Write(filepath.Join(dir, "x.gif"), f), ErrExtension)
+	must.Is(t, New().Write(filepath.Join(dir, "absent", "x.svg"), f), os.ErrNotExist)
 	must.Equal(t, len(must.Get(os.ReadDir(dir))), 3, "files")
 }
 
@@ -98,7 +94,7 @@ func TestInlineRecolorsInkAndNotNames(t *testing.T) {
 	maps.Copy(all, figures(samples.Metered(power.Node), "all"))
 	all["named"] = figures(samples.Result([]string{`#222222 fill:#DDDDDD`}, 16))["roots"]
 	for name, f := range all {
-		svg := must.Get(plotter().Inline(f, reports.FigureWidth))
+		svg := must.Get(New().Inline(f, reports.FigureWidth))
 		if name == "named" && !strings.Contains(svg, "#222222 fill:#DDD") {
 			t.Error("the engine's name has changed")
 		}

@@ -23,7 +23,7 @@ var templates embed.FS
 
 // fill writes one of the templates with its data. Templates print texts from outside with name, sentence or literal.
 func fill(w io.Writer, file string, data any) error {
-	t, err := template.New(file).Funcs(reports.Functions()).Funcs(template.FuncMap{
+	t := template.Must(template.New(file).Funcs(reports.Functions()).Funcs(template.FuncMap{
 		"literal": literal, "sections": sections, "official": prefix, "g": percentG,
 		"verdicts": parts.Verdicts, "runfaults": parts.Faults, "sorted": reports.Sorted,
 		"several": parts.OfSeveral, "parts": parts.Of, "levels": parts.Levels,
@@ -31,10 +31,7 @@ func fill(w io.Writer, file string, data any) error {
 		"product": func(x float64, n int) float64 { return x * float64(n) },
 		"next":    func(n int) int { return n + 1 },
 		"named":   func(name string, t reports.Table) reports.Table { t.Name = name; return t },
-	}).ParseFS(templates, "*.tmpl")
-	if err != nil {
-		return fmt.Errorf("text: read the built-in template: %w", err)
-	}
+	}).ParseFS(templates, "*.tmpl"))
 	var b bytes.Buffer
 	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("text: fill in %s: %w", file, err)
