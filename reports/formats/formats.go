@@ -27,6 +27,7 @@ func All() []reports.Format {
 		{Name: "text", Summary: "the table that ends a run, or the variants of several",
 			Write: func(w io.Writer, r reports.Report) error { return text.Tables(w, r, 0) }},
 		{Name: "csv", Summary: "a row for each search, with all that identifies it", Write: text.CSV},
+		{Name: "bench", Summary: "Go benchmarks, which benchstat reads", Write: text.Bench},
 		{Name: "junit", Summary: "a test for each run, for CI (XML)", Write: text.JUnit},
 		{Name: "openmetrics", Summary: "gauges of each run, for Prometheus", Write: text.OpenMetrics},
 		{Name: "submission", Summary: "the forms of Graph500 and Green Graph500, as far as known",

@@ -3,10 +3,12 @@
 package text
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,4 +133,62 @@ func known[N int | int64](n *N) string {
 		return ""
 	}
 	return strconv.FormatInt(int64(*n), 10)
+}
+
+// Bench writes all results in the Go benchmark format (golang.org/design/14313-benchmark-format), for benchstat and
+// similar programs: up to three benchmarks for each engine and graph.
+//
+//	BenchmarkSearch     one line a root: time of the search (ns/op) and its rate (TEPS)
+//	BenchmarkConstruct  kernel 1
+//	BenchmarkGraph500   one line a run: the harmonic mean over all roots, the number that Graph500 ranks by; only of
+//	                    runs that have an official text
+//
+// Engine and graph are parts of the names (/engine=cpu/scale=18, /engine=cpu/graph=path:1000), escaped, for benchstat
+// -row and -col. The machine and the input are configuration lines. benchstat compares searches without regard to
+// roots, so its test is weaker than that of teps compare. Runs with wrong searches, and searches without a count of
+// tuples, are left out.
+func Bench(w io.Writer, r reports.Report) error {
+	var b bytes.Buffer
+	b.WriteString("Unit TEPS better=higher\nUnit harmonic-mean-TEPS better=higher\n")
+	for _, r := range r.Results {
+		_, system, _ := strings.Cut(r.Software.Compiler, " ") // go1.26.1 linux/amd64
+		goos, goarch, _ := strings.Cut(system, "/")
+		for _, line := range [][2]string{
+			{"\ngoos", goos}, {"goarch", goarch}, {"pkg", "github.com/tepsbench/teps"}, {"cpu", r.Machine.CPU},
+			{"machine", r.Machine.Hostname}, {"threads", nonZero(r.Machine.Threads)},
+			{"edgefactor", strconv.Itoa(r.Plan.EdgeFactor)}, {"seeds", fmt.Sprintf("%d,%d", r.Plan.Seed1, r.Plan.Seed2)},
+		} {
+			// An empty value removes a key that an earlier result of the same text may have set.
+			fmt.Fprintln(&b, strings.TrimRight(line[0]+": "+strings.Trim(reports.Sentence(line[1]), reports.Missing), " "))
+		}
+		for _, run := range r.Runs {
+			if run.Rates() != nil {
+				benchRun(&b, run)
+			}
+		}
+	}
+	return flush(w, &b, "Go benchmarks")
+}
+
+func benchRun(b *bytes.Buffer, run reports.Summary) {
+	on := fmt.Sprintf("scale=%d", run.Scale)
+	if run.Source != "" {
+		on = "graph=" + url.PathEscape(run.Source)
+	}
+	if run.Kernel != record.BFS {
+		on += "/kernel=" + run.Kernel.String()
+	}
+	name := fmt.Sprintf("/engine=%s/%s", url.PathEscape(run.Engine.Name), on)
+	for _, root := range run.Roots {
+		if teps, known := reports.RootRate(root); known && !root.Broken() {
+			fmt.Fprintf(b, "BenchmarkSearch%s 1 %s ns/op %s TEPS\n", name, exact(root.Time*1e9), exact(teps))
+		}
+	}
+	if run.Construction != nil {
+		fmt.Fprintf(b, "BenchmarkConstruct%s 1 %s ns/op\n", name, exact(float64(run.Construction.Elapsed)))
+	}
+	if run.Unofficial() == "" && notOfficial(run) == "" {
+		fmt.Fprintf(b, "BenchmarkGraph500%s %d %s harmonic-mean-TEPS\n", name, run.Statistics.NBFS,
+			exact(run.Statistics.TEPS.Mean))
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/reports/testdata/samples"
 )
@@ -31,5 +33,29 @@ func TestCSVHasNoFormulas(t *testing.T) {
 			}
 		}
 		must.Equal(t, kept, 8, text, want, rows[1])
+	}
+}
+
+// Each label is a separate benchmark, and benchstat reads it as one part of the name.
+func TestBenchGivesEveryEngineItsOwnName(t *testing.T) {
+	long := strings.Repeat("distributed-ranks=16-", 4)
+	names := []string{long + "owner=block", long + "owner=modulo", "a/b", "a-b", "a b", "-a-b-", "a%2Fb", "cpu:threads=1",
+		"cpu-threads=1", "\xff", "\xfe", "\ufffd", "引擎", "引\n擎"}
+	var text bytes.Buffer
+	must.Do(Bench(&text, report(samples.Result(names, 16))))
+	seen := map[string]int{}
+	for r := benchfmt.NewReader(&text, "records"); r.Scan(); {
+		result, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			continue // a unit
+		}
+		_, parts := result.Name.Parts()
+		if len(parts) != 2 || string(parts[1]) != "/scale=16" {
+			t.Fatalf("the name is %s", result.Name)
+		}
+		seen[string(parts[0])]++
+	}
+	if len(seen) != len(names) || seen["/engine=cpu:threads=1"] != 66 || seen["/engine=a%2Fb"] != 66 {
+		t.Errorf("%d names, want %d with 66 results each: %v", len(seen), len(names), seen)
 	}
 }

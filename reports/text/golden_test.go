@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/machine"
@@ -37,9 +39,10 @@ func TestTextsAreAsTheyWere(t *testing.T) {
 		records []record.Result
 		formats map[string]write
 	}{
-		{"several", samples.Several(), map[string]write{"text": tables, "csv": CSV, "markdown": Markdown, "junit": JUnit,
-			"openmetrics": OpenMetrics, "graph500": each(Graph500)}},
-		{"unofficial", samples.Unofficial(), map[string]write{"text": tables, "graph500": each(Graph500)}},
+		{"several", samples.Several(), map[string]write{"text": tables, "csv": CSV, "bench": Bench, "markdown": Markdown,
+			"junit": JUnit, "openmetrics": OpenMetrics,
+			"graph500": each(Graph500)}},
+		{"unofficial", samples.Unofficial(), map[string]write{"text": tables, "bench": Bench, "graph500": each(Graph500)}},
 		{"valid", []record.Result{samples.FewRoots([]string{"cpu"}, 16)}, map[string]write{"text": tables,
 			"graph500": each(Graph500)}},
 		{"green", samples.Green(), map[string]write{"text": tables, "submission": Submission}},
@@ -57,6 +60,11 @@ func TestTextsAreAsTheyWere(t *testing.T) {
 			}
 			if format == "markdown" {
 				goodMarkdown(t, b.String())
+			}
+			for r := benchfmt.NewReader(&b, c.name); format == "bench" && r.Scan(); {
+				if wrong, ok := r.Result().(*benchfmt.SyntaxError); ok {
+					t.Errorf("benchstat cannot read this: %v", wrong)
+				}
 			}
 		}
 	}
