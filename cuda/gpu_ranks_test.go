@@ -181,7 +181,8 @@ func TestRanksRefuseWhatDoesNotWork(t *testing.T) {
 		want string
 		kind error
 	}{
-		{map[string]string{"device": "1000"}, "GPU 1000 of the option device: the GPUs of this machine", plugins.ErrOption},
+		{map[string]string{"device": "1000"}, "GPU 1000 of the option device: the GPUs of this machine",
+			plugins.ErrUnavailable},
 		{map[string]string{"ranks": "2", "memory": "0.01"}, "raise the option memory", plugins.ErrMemory},
 		{map[string]string{"ranks": "2", "transfer": "nccl"}, "needs a GPU for each process", plugins.ErrUnavailable},
 	} {

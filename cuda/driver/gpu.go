@@ -40,8 +40,8 @@ func Open(number int, options, image string) (d *GPU, err error) {
 		return nil, fmt.Errorf("count GPUs: %w", err)
 	}
 	if number >= count {
-		return nil, plugins.OptionError("GPU %d of the %s: the GPUs of this machine are numbered 0 to %d",
-			number, options, count-1)
+		return nil, fmt.Errorf("%w: GPU %d of the %s: the GPUs of this machine are numbered 0 to %d",
+			plugins.ErrUnavailable, number, options, count-1)
 	}
 	d = &GPU{Number: number}
 	if err := d.open(cu.Device(number), image); err != nil {
