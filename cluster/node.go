@@ -176,10 +176,7 @@ type invitation struct {
 
 // newInvitation makes the certificate of a run.
 func newInvitation() (*invitation, error) {
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		return nil, err
-	}
+	public, private, _ := ed25519.GenerateKey(nil) // never fails
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{serverName},
 		// The clocks of hosts differ.

@@ -55,20 +55,17 @@ func (j *Job) Graph() record.GraphID { return j.Plan.GraphIDs()[0] }
 // notInFileNames matches characters that some systems or shells refuse in the name of a file.
 var notInFileNames = regexp.MustCompile(`[^a-zA-Z0-9._=-]`)
 
-// name returns the name of the job's directory. It ends in a checksum of everything that identifies a measurement: the
+// name names the job's directory. The name ends in a checksum of everything that identifies a measurement: the
 // plan with the engine's options and the checksum of its program, the engine's version, the repeat, the build of teps
 // and the machine. A change of any of these is another job.
-func (j *Job) name(version string, software record.Software, machine machine.Machine) error {
+func (j *Job) name(version string, software record.Software, machine machine.Machine) {
 	plan := j.Plan
-	plan.HostDevice = nil // which changes no result
-	data, err := json.Marshal(struct {
+	plan.HostDevice = nil            // which changes no result
+	data, _ := json.Marshal(struct { // cannot fail
 		Plan                      record.Plan
 		Repeat                    int
 		Program, Machine, Version string
 	}{plan, j.Repeat, cmp.Or(software.Program, software.String()), machine.Identity(), version})
-	if err != nil {
-		return fmt.Errorf("sweep: name the directory of %s %s: %w", j.Engine().Name, j.Graph().At(), err)
-	}
 	sum := sha256.Sum256(data)
 	inName := func(text string) string {
 		text = notInFileNames.ReplaceAllString(text, "-")
@@ -79,7 +76,6 @@ func (j *Job) name(version string, software record.Software, machine machine.Mac
 		graph += "-" + kernel.String()
 	}
 	j.Directory = fmt.Sprintf("%s-%s-r%d-%x", graph, inName(j.Engine().Name), j.Repeat, sum[:6])
-	return nil
 }
 
 // look sets the State from the job's record in dir.

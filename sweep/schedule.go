@@ -110,10 +110,9 @@ func (s *Schedule) enter(j *Job, d plugins.Description) error {
 	if source != nil { // the size of a file is known once it is read
 		j.Memory = harness.EstimateMemory(source, d.Memory).Total()
 	}
-	if err = j.name(d.Version, s.software, s.machine); err == nil {
-		j.look(s.Dir)
-	}
-	return err
+	j.name(d.Version, s.software, s.machine)
+	j.look(s.Dir)
+	return nil
 }
 
 // ToDo returns the jobs that remain.
