@@ -202,10 +202,6 @@ func (s *session) Search(ctx context.Context, root graph.Vertex) (found harness.
 		if len(part.Ranks) != perHost {
 			perHost = 0
 		}
-		if part.Elapsed > part.Wall {
-			return found, fmt.Errorf("%w: on %s it reports %v for a call that took %v", plugins.ErrClock, s.Nodes[i].Host,
-				part.Elapsed, part.Wall)
-		}
 		found.Interference = worse(found.Interference, part.Interference)
 	}
 	found.Traversal = plugins.CombineTraversals(parts)
@@ -228,25 +224,21 @@ func worse(a, b *machine.Interference) *machine.Interference {
 
 // Repeat implements harness.Session.
 func (s *session) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
-	searches int64, wall time.Duration, err error) {
-	all, err := All[repeatReply](ctx, s.group, "repeat", repeatArgs{roots, duration})
-	if err != nil {
-		return 0, 0, err
-	}
+	done harness.Repeated, err error) {
+	all, err := All[harness.Repeated](ctx, s.group, "repeat", repeatArgs{roots, duration})
 	for i, part := range all {
-		wall = max(wall, part.Wall)
 		if part.Searches != all[0].Searches {
-			return 0, 0, fmt.Errorf("the engine reports %d searches on %s, and %d on %s", part.Searches, s.Nodes[i].Host,
+			return done, fmt.Errorf("the engine reports %d searches on %s, and %d on %s", part.Searches, s.Nodes[i].Host,
 				all[0].Searches, s.Nodes[0].Host)
 		}
+		done = harness.Repeated{
+			Searches: part.Searches, Wall: max(done.Wall, part.Wall), Waited: max(done.Waited, part.Waited),
+		}
 	}
-	return all[0].Searches, wall, nil
+	return done, err
 }
 
 func (s *session) Copy(ctx context.Context) (time.Duration, error) { return s.slowest(ctx, "copy", 0) }
-func (s *session) Waited(ctx context.Context) (time.Duration, error) {
-	return s.slowest(ctx, "waited", 0)
-}
 
 // slowest calls a method that returns a time.
 func (s *session) slowest(ctx context.Context, method string, root graph.Vertex) (slowest time.Duration, err error) {

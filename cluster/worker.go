@@ -45,10 +45,6 @@ type (
 		Roots    []graph.Vertex
 		Duration time.Duration
 	}
-	repeatReply struct {
-		Searches int64
-		Wall     time.Duration
-	}
 	memoryReply struct {
 		Bytes  int64
 		Source string
@@ -108,11 +104,9 @@ func Handlers(self *Self, host NodeHost) []Handler {
 		Handle("search", func(ctx context.Context, root graph.Vertex) (harness.Searched, error) {
 			return w.session.Search(ctx, root)
 		}),
-		Handle("repeat", func(ctx context.Context, args repeatArgs) (r repeatReply, err error) {
-			r.Searches, r.Wall, err = w.session.Repeat(ctx, args.Roots, args.Duration)
-			return r, err
+		Handle("repeat", func(ctx context.Context, args repeatArgs) (harness.Repeated, error) {
+			return w.session.Repeat(ctx, args.Roots, args.Duration)
 		}),
-		Handle("waited", func(ctx context.Context, _ graph.Vertex) (time.Duration, error) { return w.session.Waited(ctx) }),
 		Handle("copy", func(ctx context.Context, _ graph.Vertex) (time.Duration, error) { return w.session.Copy(ctx) }),
 		Handle("validate", func(ctx context.Context, args validateArgs) (harness.Verdict, error) {
 			return w.session.Validate(ctx, args.Root, args.How)

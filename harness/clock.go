@@ -13,31 +13,25 @@ import (
 )
 
 // timed makes a call that returns its time on the engine's clock, which must be positive, and on the host's clock,
-// which must not be shorter. The call is repeated, at most maxRepeats times, if this process was suspended, or if the
-// two times differ, because of a delay or of a clock that leaves out work.
-func (e *engineRun) timed(ctx context.Context, what string, apart func() bool,
-	call func(context.Context) (elapsed, wall time.Duration, err error)) (repeats int, err error) {
-	for ; ; repeats++ {
+// which must not be shorter. The call is repeated, at most maxRepeats times, if this process was suspended.
+func (e *engineRun) timed(ctx context.Context, what string,
+	call func(context.Context) (elapsed, wall time.Duration, err error)) error {
+	for repeats := 0; ; repeats++ {
 		before := e.suspensions.count()
 		limited, cancel := context.WithTimeout(ctx, e.plan.Timeout)
-		var elapsed, wall time.Duration
-		elapsed, wall, err = call(limited)
+		elapsed, wall, err := call(limited)
 		late := limited.Err() != nil
 		cancel()
 		suspended := e.suspensions.count() > before && ctx.Err() == nil && (err == nil || late)
-		delayed := err == nil && elapsed > 0 && apart() && e.delays < maxDelays
 		switch {
-		case (suspended || delayed) && repeats < maxRepeats:
-			if delayed {
-				e.delays++
-			}
+		case suspended && repeats < maxRepeats:
 			continue
 		case err != nil:
-			return 0, callError(ctx, late, what, e.plan.Timeout, err)
+			return callError(ctx, late, what, e.plan.Timeout, err)
 		case elapsed <= 0 || elapsed > wall:
-			return 0, fmt.Errorf("%s: %w: it reports %v for a call that took %v", what, plugins.ErrClock, elapsed, wall)
+			return fmt.Errorf("%s: %w: it reports %v for a call that took %v", what, plugins.ErrClock, elapsed, wall)
 		}
-		return repeats, nil
+		return nil
 	}
 }
 
@@ -63,7 +57,6 @@ func endsWithContext(err error) bool {
 const (
 	suspensionLimit = 2 * time.Second // a very busy machine delays an idle goroutine by less
 	maxRepeats      = 3               // of one call
-	maxDelays       = 32              // repeats of an engine's calls because of their times
 )
 
 // suspensions counts the times that this process did not run for a while: a user stopped it (Ctrl-Z, a debugger), or

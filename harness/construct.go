@@ -26,12 +26,11 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		step.End(fmt.Sprintf("%s, %s", units.Duration(e.built.Elapsed), units.Bytes(e.built.Bytes)), err)
 	}()
 	var c Constructed
-	never := func() bool { return false } // it takes too long to repeat because of some delay
 	construct := func(ctx context.Context) (_, _ time.Duration, err error) {
 		c, err = e.session.Construct(ctx, e.spec.Options)
 		return c.Elapsed, c.Wall, err
 	}
-	repeats, err := e.timed(ctx, "kernel 1", never, construct)
+	err = e.timed(ctx, "kernel 1", construct)
 	if e.built = c.Construction; err != nil {
 		return err
 	}
@@ -39,7 +38,7 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		return cmp.Or(err, errTuplesChanged)
 	}
 	k := record.Kernel1{
-		Options: settings.All(), Construction: e.built, Wall: c.Wall.Seconds(), Repeats: repeats, Cost: e.in.cost,
+		Options: settings.All(), Construction: e.built, Wall: c.Wall.Seconds(), Cost: e.in.cost,
 		DeviceTuples: c.OnDevice, Hosts: c.Hosts,
 	}
 	if e.spec.Path != "" {

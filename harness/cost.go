@@ -34,8 +34,8 @@ func (nothing) Close() error { return nil }
 const costCalls = 32
 
 // cost measures the cost of the calls for a graph, without any engine of the run: it calls an engine that does nothing,
-// and copies as many bytes as a search returns. The costs are bounds for a busy machine: twice the upper quartile of
-// the calls.
+// and copies as many bytes as a search returns. The costs of calls are bounds: twice the median of them, and twice the
+// first.
 func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	c = &record.Cost{}
 	spec := record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing}
@@ -58,52 +58,46 @@ func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 		calls[i] = took.Seconds()
 	}
 	slices.Sort(calls)
-	c.Call = 2 * calls[costCalls*3/4]
+	c.Call = 2 * calls[costCalls/2]
 	took, err := engine.Copy(ctx)
 	c.Copy = took.Seconds()
 	return c, err
 }
 
 const (
-	minLoop = 250 * time.Millisecond // of the loop that confirms an engine's clock
-	inLoop  = 16                     // minimum of searches in that loop, and of its time to the cost of a call
+	clockCalls = 16                    // of the loop that confirms an engine's clock, each with two roots
+	minPart    = 16 * time.Millisecond // of a call of that loop, which has the time of two searches or more
+	costPart   = 16                    // of a call of that loop, to the cost of a call
 )
 
 const noRepeat = "the engine does not repeat searches (plugins.Repeater, teps_repeat)"
 
-// confirmClock times a loop of the engine's searches on the host's clock, to which record.Run.ClockConfirmed compares
-// the times of the single searches. Engines that are part of teps have no such loop. A loop that is too slow is
-// repeated, because the machine may be busy.
+// confirmClock times a loop of the engine's searches on the host's clock, for record.Run.ClockConfirmed. Engines that
+// are part of teps have no such loop. A loop that does not confirm the clock is repeated, because the machine may be
+// busy.
 func (e *engineRun) confirmClock(ctx context.Context) (err error) {
-	if e.spec.Builtin != "" || e.clock != nil || countable(e.done) != nil {
+	if e.spec.Builtin != "" || e.clock != nil || e.wrong() != nil {
 		return nil
 	}
-	mean := 0.0
-	for _, r := range e.done {
-		mean += (r.Time - r.Delay()) / float64(len(e.done))
-	}
-	long := max(minLoop, time.Duration(inLoop*max(mean, e.in.cost.Sum())*1e9))
+	part := max(minPart.Seconds(), costPart*e.in.cost.Sum(), 2*e.times(len(e.done))[0])
 	check := record.Check{}
 	for try := 0; try <= maxRepeats && !check.Holds; try++ {
-		roots, err := e.in.others(ctx, mean)
+		roots, err := e.in.others(ctx, 2*clockCalls)
 		if err == nil {
-			_, _, e.clock, err = e.loop(ctx, roots, long, len(roots))
+			_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*part*1e9), 2)
 		}
 		switch {
-		case errors.Is(err, errSuspended) && try < maxRepeats:
-			continue
 		case errors.Is(err, errors.ErrUnsupported):
-			e.clock = &record.EnergyLoop{Kind: record.LoopByRepeat, Violation: noRepeat}
+			e.clock = &record.EnergyLoop{Violation: noRepeat}
+		case errors.Is(err, errLoop):
+			e.clock = &record.EnergyLoop{Violation: err.Error()}
 		case err != nil:
 			return fmt.Errorf("confirm the clock: %w", err)
 		}
-		check = record.Run{Engine: e.spec, Roots: e.done, Cost: e.in.cost, Clock: e.clock}.ClockConfirmed()
+		check = record.Run{Engine: e.spec, Roots: e.done, Clock: e.clock}.ClockConfirmed()
 	}
 	if !check.Holds {
 		e.note("%s", check.Detail)
-		if e.clock.Waited <= e.clock.Elapsed/8 { // the machine is not busy
-			e.clock.Violation = check.Detail
-		}
 	}
 	return e.record(record.Entry{Clock: e.clock})
 }

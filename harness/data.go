@@ -53,11 +53,8 @@ type Session interface {
 	// Search is kernel 2 or 3. Before, it overwrites some parents again, because Wake has written them. As soon as the
 	// engine has returned, its processes are stopped until the next call.
 	Search(ctx context.Context, root graph.Vertex) (Searched, error)
-	// Repeat is plugins.Repeater, with the time on the host's clock. It stops the processes as Search does.
-	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
-		searches int64, wall time.Duration, err error)
-	// Waited returns how long the engine has waited for processors since Ready; 0 if that is unknown.
-	Waited(ctx context.Context) (time.Duration, error)
+	// Repeat is plugins.Repeater. It stops the processes as Search does.
+	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (Repeated, error)
 	// Copy measures how long it takes to copy all parents and distances.
 	Copy(ctx context.Context) (time.Duration, error)
 
@@ -89,6 +86,13 @@ type Searched struct {
 	plugins.Traversal
 	Wall         time.Duration         // on the host's clock
 	Interference *machine.Interference // since Ready; nil if the system reports none
+}
+
+// Repeated is the report of a loop of searches.
+type Repeated struct {
+	Searches int64
+	Wall     time.Duration // on the host's clock
+	Waited   float64       // for processors, seconds; 0 if that is unknown
 }
 
 // Validation is the thoroughness of Validate.

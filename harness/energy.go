@@ -56,11 +56,17 @@ func (e *engineRun) recordEnergy(out *record.EnergyRecord, err error) error {
 
 // meter runs the energy loop while all meters are recorded.
 func (e *engineRun) meter(ctx context.Context, out *record.EnergyRecord) error {
-	if err := countable(e.done); err != nil {
+	if err := e.wrong(); err != nil {
 		return err
 	}
-	if e.clock != nil && e.clock.Violation != "" {
-		return errors.New(e.clock.Violation)
+	result, err := e.store.Result()
+	if err != nil {
+		return err
+	}
+	for _, r := range result.Runs {
+		if fault := r.ClockFault(); fault != "" && r.Engine.Name == e.spec.Name && r.GraphID == e.in.id {
+			return errors.New(fault)
+		}
 	}
 	meters, absent, err := e.host.Meters(ctx, e.plan.Meters)
 	if err != nil {
@@ -115,19 +121,10 @@ func (e *engineRun) unmetered(meters []power.Info) (absent []power.Absence) {
 	return absent
 }
 
-// countable returns an error unless the tuples of every search are known.
-func countable(done []record.RootRecord) error {
-	wrong := 0
-	for _, root := range done {
-		if root.Broken() {
-			wrong++
-		}
-	}
-	switch {
-	case len(done) == 0:
-		return errors.New("the graph has no root to search from")
-	case wrong > 0:
-		return fmt.Errorf("%d of %d searches are wrong", wrong, len(done))
+// wrong returns an error unless there are searches, and the tuples of each are known.
+func (e *engineRun) wrong() error {
+	if n := (record.Run{Roots: e.done}).BrokenRoots(); n > 0 || len(e.done) == 0 {
+		return fmt.Errorf("%d of %d searches are wrong", n, len(e.done))
 	}
 	return nil
 }
@@ -153,19 +150,14 @@ func (e *engineRun) energyPhases(
 	}
 	order := slices.Clone(e.done)
 	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	group := 1 + int(float64(64*len(order))*e.in.cost.Sum()/wanted.Seconds()) // so calls cost at most 1/64 of the loop
+	group := 2 + int(float64(64*len(order))*e.in.cost.Sum()/wanted.Seconds()) // so calls cost at most 1/64 of the loop
 	var ended time.Time
 	if start, ended, out.Loop, err = e.loop(ctx, order, wanted, min(group, len(order))); err != nil {
 		return start, err
 	}
 	out.Loop.Elapsed = ended.Sub(start).Seconds()
 	out.Loop.TEPS = float64(out.Loop.NEdge) / out.Loop.Elapsed
-	if out.Loop.Violation != "" {
-		err = errors.New(out.Loop.Violation)
-	}
-	if waitErr := wait(ctx, tail-time.Since(ended)); err == nil {
-		err = waitErr
-	}
+	err = wait(ctx, tail-time.Since(ended))
 	phase := func(name string, from, to time.Time) record.EnergyPhase {
 		return record.EnergyPhase{Name: name, From: from.Sub(start), To: to.Sub(start)}
 	}
@@ -189,20 +181,36 @@ func wait(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// errSuspended is the error of a loop during which teps did not run.
-var errSuspended = errors.New("teps was suspended during the loop; resume the run to repeat it")
+// errLoop is the error of a loop that says nothing about the engine's speed.
+var errLoop = errors.New("it does not count")
+
+// times returns the mean times of groups of the searches on the engine's clock, in ascending order, seconds.
+func (e *engineRun) times(group int) (means []float64) {
+	for some := range slices.Chunk(e.done, group) {
+		sum := 0.0
+		for _, r := range some {
+			sum += r.Time
+		}
+		means = append(means, sum/float64(len(some)))
+	}
+	slices.Sort(means)
+	return means
+}
+
+// maxFaster is how many times as fast a search may be in a loop, where caches stay warm.
+const maxFaster = 2.5
 
 // loop lets the engine search for a duration. Each call has a group of the roots, and its part of the duration is that
-// of the group's times in all times. With one root each, an engine cannot choose what it searches from. A call ends at
+// of the group's times in all times. With few roots each, an engine cannot choose what it searches from. A call ends at
 // the latest with the plan's timeout, even if a search does not end. loop.Elapsed is the time in calls. The last search
-// is validated: its parents are wrong if an engine counts a search twice or searches from other roots of a group.
+// is validated.
 func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duration time.Duration, group int) (
 	start, end time.Time, loop *record.EnergyLoop, err error) {
-	sum, edges := 0.0, 0.0
+	sum, edges, each := 0.0, 0.0, []float64(nil)
 	for _, r := range roots {
 		sum += r.Time
 	}
-	loop = &record.EnergyLoop{Kind: record.LoopByRepeat, Roots: len(roots)}
+	loop = &record.EnergyLoop{Roots: len(roots)}
 	if err := e.session.Ready(ctx); err != nil {
 		return start, end, nil, err
 	}
@@ -215,57 +223,45 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 		}
 		took := max(time.Duration(part*float64(duration)), 1)
 		limited, cancel := context.WithTimeout(ctx, took+e.plan.Timeout)
-		n, elapsed, err := e.session.Repeat(limited, from, took)
+		done, err := e.session.Repeat(limited, from, took)
 		late := limited.Err() != nil
 		cancel()
 		switch {
 		case err != nil:
 			return start, end, nil, callError(ctx, late, "the loop", took+e.plan.Timeout, err)
-		case elapsed < took:
-			return start, end, nil, fmt.Errorf("the engine's loop ended after %v instead of %v", elapsed, took)
-		case n < 1:
-			return start, end, nil, fmt.Errorf("the engine's loop did not finish a search in %v", elapsed)
+		case done.Wall < took || done.Searches < 1:
+			return start, end, nil, fmt.Errorf("the loop: %w: %d searches in %v, where %v were asked", errLoop,
+				done.Searches, done.Wall, took)
 		}
-		loop.Searches, loop.Elapsed = loop.Searches+n, loop.Elapsed+elapsed.Seconds()
+		n, elapsed := done.Searches, done.Wall.Seconds()
+		loop.Searches, loop.Elapsed, loop.Waited = loop.Searches+n, loop.Elapsed+elapsed, loop.Waited+done.Waited
+		each = append(each, elapsed/float64(n))
 		size := int64(len(some))
 		for i, r := range some {
-			count := float64((n + size - 1 - int64(i)) / size)
-			loop.Expected += count * (r.Time - r.Delay())
 			if r.NEdge != nil {
-				edges += count * float64(*r.NEdge)
+				edges += float64((n+size-1-int64(i))/size) * float64(*r.NEdge)
 			}
 		}
 		last.Root = from[(n-1)%size]
 	}
 	end, loop.NEdge = time.Now(), int64(min(edges, 1<<62)) // an engine may report any number of searches
 	if e.suspensions.count() > before {
-		return start, end, nil, errSuspended
+		return start, end, nil, fmt.Errorf("the loop: %w: teps was suspended; resume the run to repeat it", errLoop)
 	}
-	waited, err := e.session.Waited(ctx)
-	if err != nil {
-		return start, end, nil, err
-	}
-	loop.Waited = waited.Seconds()
 	e.session.StartValidating(ctx)
 	if err := e.validate(ctx, &last, Validated); err != nil {
 		return start, end, nil, err
 	}
-	var times []float64
-	for _, r := range e.done {
-		times = append(times, r.Time-r.Delay())
-	}
-	slices.Sort(times)
-	fast := times[(len(times)-1)/4] // a cache answers the first one, after the warm-up, and those that were repeated
-	factor := 2.0
-	if fast < 1e-4 { // one by one, a search finds its small graph out of the caches
-		factor = 4
-	}
-	if each := loop.Elapsed / float64(loop.Searches); each < fast/factor {
-		loop.Violation = fmt.Sprintf("a loop had %d searches in %.4g s, %.4g ms each, but one by one three quarters of them "+
-			"took %.4g ms or more; a loop may be %g times as fast", loop.Searches, loop.Elapsed, each*1e3, fast*1e3, factor)
-	} else if last.Broken() {
-		loop.Violation = fmt.Sprintf("the last of %d searches in the loop, from root %d, is invalid: %s", loop.Searches,
-			last.Root, last.Violation)
+	singles := e.times(group)
+	slices.Sort(each)
+	loop.Single, loop.Each = singles[(len(singles)-1)/4], each[(len(each)-1)/4]
+	switch {
+	case loop.Each < loop.Single/maxFaster:
+		return start, end, nil, fmt.Errorf("the loop: %w: a search took %.4g ms, and %.4g ms by itself; "+
+			"a loop may be %g times as fast", errLoop, loop.Each*1e3, loop.Single*1e3, maxFaster)
+	case last.Broken():
+		return start, end, nil, fmt.Errorf("the loop: %w: the last of %d searches, from root %d, is invalid: %s", errLoop,
+			loop.Searches, last.Root, last.Violation)
 	}
 	return start, end, loop, nil
 }

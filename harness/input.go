@@ -66,34 +66,30 @@ func NewInput(
 
 // draw draws the roots.
 func (in *Input) draw(ctx context.Context, plan record.Plan) (err error) {
-	joined := func(vertices []graph.Vertex) ([]bool, error) { return in.Joined(ctx, vertices) }
 	wanted := int(min(int64(plan.Roots), in.made.Joined))
-	in.roots, in.graph.RejectedDraws, err = DrawRoots(in.graph.Vertices, plan.Seed1, plan.Seed2, joined, wanted)
+	in.roots, in.graph.RejectedDraws, err = DrawRoots(in.graph.Vertices, plan.Seed1, plan.Seed2, in.joined(ctx), wanted)
 	if len(plan.RootLabels) > 0 && err == nil {
 		drawn := in.roots
-		in.roots, err = in.given(plan.RootLabels, joined)
+		in.roots, err = in.given(plan.RootLabels, in.joined(ctx))
 		in.graph.RootsGiven = !slices.Equal(drawn, in.roots)
 	}
 	in.graph.RootsFound = len(in.roots)
 	return err
 }
 
-// others returns roots for the loop that confirms a clock, as many as the run has, with an expected time each. In an
-// official run they are drawn at random, so no engine can know them. If the roots were given, or the graph has too few
-// vertices to draw from, they are the roots of the run.
-func (in *Input) others(ctx context.Context, time float64) (others []record.RootRecord, err error) {
+func (in *Input) joined(ctx context.Context) func([]graph.Vertex) ([]bool, error) {
+	return func(vertices []graph.Vertex) ([]bool, error) { return in.Joined(ctx, vertices) }
+}
+
+// others returns n roots for the loop that confirms a clock. In an official run they are drawn at random, so no engine
+// can know them. If the roots were given, or the graph has too few vertices to draw from, they are roots of the run.
+func (in *Input) others(ctx context.Context, n int) (others []record.RootRecord, err error) {
 	roots := in.roots
-	if in.graph.Recipe.Scale > 0 && !in.graph.RootsGiven && in.made.Joined >= 2*int64(len(roots)) {
-		roots, _, err = DrawRoots(in.graph.Vertices, rand.Uint64(), rand.Uint64(), func(some []graph.Vertex) ([]bool, error) {
-			fits, err := in.Joined(ctx, some)
-			for i := range fits {
-				fits[i] = fits[i] && !slices.Contains(in.roots, some[i])
-			}
-			return fits, err
-		}, len(roots))
+	if in.graph.Recipe.Scale > 0 && !in.graph.RootsGiven && in.made.Joined >= int64(2*len(roots)+n) {
+		roots, _, err = DrawRoots(in.graph.Vertices, rand.Uint64(), rand.Uint64(), in.joined(ctx), n)
 	}
-	for _, root := range roots {
-		others = append(others, record.RootRecord{Root: root, Time: time})
+	for i := range n {
+		others = append(others, record.RootRecord{Root: roots[i%max(1, len(roots))], Time: 1})
 	}
 	return others, err
 }

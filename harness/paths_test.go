@@ -100,7 +100,7 @@ func TestKernel3FollowsKernel2(t *testing.T) {
 		for i, root := range sssp.Roots {
 			b := bfs.Roots[i]
 			if root.Root != b.Root || *root.NEdge != *b.NEdge || *root.Depth < *b.Depth || !(*root.Farthest > 0) ||
-				b.Farthest != nil || root.LevelFault() != "" {
+				b.Farthest != nil || r.Runs[0].LevelFault(root) != "" {
 				t.Errorf("root %d: %+v after kernel 2: %+v", i, root, b)
 			}
 		}

@@ -156,7 +156,6 @@ type engineRun struct {
 	description plugins.Description
 	built       plugins.Construction
 	confirm     map[int]bool  // searches that both the device and the CPU validate
-	delays      int           // calls that were repeated because of their times
 	awake       time.Duration // of the fastest call that woke the engine
 	memory      *record.PeakMemory
 }

@@ -160,10 +160,6 @@ func TestFaultOfOneEngine(t *testing.T) {
 			engine:  serial{build: func(c *plugins.Construction) error { c.Elapsed = time.Hour; return nil }},
 			failure: untrusted,
 		},
-		"more levels than the tree": {
-			engine: serial{after: report(4, func(t *plugins.Traversal) { t.Levels = make([]plugins.Level, 60) })},
-			kept:   2, failure: "reports 60 levels of a search of depth",
-		},
 		"more than a line of the record": {
 			engine: serial{after: report(4, func(t *plugins.Traversal) { t.Phases = make([]plugins.Phase, 600_000) })},
 			kept:   2, failure: "but at most 8 MiB are recorded",
@@ -193,18 +189,6 @@ func TestFaultOfOneEngine(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestDelayedSearchIsRepeated(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		e := &serial{after: report(4, func(*plugins.Traversal) { // a busy machine stops the engine after its clock
-			time.Sleep(time.Second)
-		})}
-		r, _, err := runs(t, t.Context(), hostOf(map[string]*serial{"a": e}), planOf(8, "a"))
-		if err != nil || !r.Runs[0].Valid || r.Runs[0].Roots[2].Repeats != 1 {
-			t.Errorf("%v, %q, %d repeats", err, r.Runs[0].Failure, r.Runs[0].Roots[2].Repeats)
-		}
-	})
 }
 
 func TestResumeContinuesInterruptedRun(t *testing.T) {

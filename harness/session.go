@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -174,23 +175,23 @@ func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Sea
 }
 
 func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (
-	searches int64, wall time.Duration, err error) {
+	done Repeated, err error) {
 	repeater, ok := s.engine.(plugins.Repeater)
 	if !ok {
-		return 0, 0, errors.ErrUnsupported
+		return done, errors.ErrUnsupported
 	}
-	start := time.Now()
-	searches, err = repeater.Repeat(ctx, roots, duration, s.out)
-	wall = time.Since(start) - s.gathering()
+	before, start := s.moment(), time.Now()
+	done.Searches, err = repeater.Repeat(ctx, roots, duration, s.out)
+	done.Wall = time.Since(start) - s.gathering()
 	s.Freeze()
-	return searches, wall, err
-}
-
-func (s *localSession) Waited(context.Context) (time.Duration, error) {
-	if i := s.moment().Since(s.before); i != nil {
-		return time.Duration((i.Waited + i.Stolen) * 1e9), nil
+	if i := s.moment().Since(before); i != nil {
+		done.Waited = i.Waited + i.Stolen
 	}
-	return 0, nil
+	if last := roots[max(done.Searches-1, 0)%int64(len(roots))]; err == nil && done.Searches > 0 && s.exchange == nil &&
+		s.out.Parent[last] != last {
+		err = fmt.Errorf("%w: the last of %d searches was not from root %d", errLoop, done.Searches, last)
+	}
+	return done, err
 }
 
 func (s *localSession) Copy(context.Context) (time.Duration, error) {

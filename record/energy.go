@@ -35,20 +35,19 @@ type EnergyRecord struct {
 // Failed reports whether the measurement failed. A machine without a meter is not a failure.
 func (e *EnergyRecord) Failed() bool { return e != nil && e.Failure != "" }
 
-// LoopByRepeat is the kind of an EnergyLoop by calls of plugins.Repeater. Versions before 0.3 had another one.
-const LoopByRepeat = "repeat"
-
 // EnergyLoop is the interval of the figures: searches from the roots of the run in random order, not validated.
 type EnergyLoop struct {
-	Kind     string  `json:"kind"`             // LoopByRepeat
+	Kind     string  `json:"kind,omitempty"`   // of versions before 0.3
 	Elapsed  float64 `json:"elapsed"`          // seconds on the host's clock, for energy and rate
 	Searches int64   `json:"searches"`         // finished within Elapsed
 	Roots    int     `json:"roots"`            // searched in turn
 	NEdge    int64   `json:"nedge"`            // tuples of all searches, each counted for its own root
 	TEPS     float64 `json:"teps"`             // NEdge / Elapsed
 	Waited   float64 `json:"waited,omitempty"` // for processors, of Elapsed; 0 if unknown
-	// Expected is the time of as many searches one by one, on the engine's clock, without their delays, seconds.
-	Expected  float64 `json:"expected,omitempty"`
+	// Single and Each are lower quartiles of the time of a search, seconds: one by one on the engine's clock, and in calls
+	// of the loop on the host's.
+	Single    float64 `json:"single,omitempty"`
+	Each      float64 `json:"each,omitempty"`
 	Violation string  `json:"violation,omitempty"` // what is wrong: the rate or the last search
 }
 

@@ -35,7 +35,7 @@ func meteredAs(name, source string, scope power.Scope, watts, idle float64) Mete
 
 func tenSeconds(meters ...Metered) *EnergyRecord {
 	return &EnergyRecord{
-		Loop:   &EnergyLoop{Kind: LoopByRepeat, Elapsed: 10, Searches: 1000, Roots: 64, NEdge: 2e10, TEPS: 2e9},
+		Loop:   &EnergyLoop{Elapsed: 10, Searches: 1000, Roots: 64, NEdge: 2e10, TEPS: 2e9},
 		Meters: meters,
 	}
 }

@@ -239,7 +239,7 @@ func (r *Run) apply(e Entry) error {
 		k := e.Kernel1
 		r.Sessions++
 		r.Options, r.Construction, r.DeviceTuples = k.Options, &k.Construction, k.DeviceTuples
-		r.ConstructWall, r.ConstructRepeats, r.Cost, r.Idle = k.Wall, k.Repeats, k.Cost, k.Idle
+		r.ConstructWall, r.Cost = k.Wall, k.Cost
 		r.Hosts = k.Hosts
 		if k.Checksum != "" {
 			r.Engine.Checksum = k.Checksum

@@ -61,14 +61,12 @@ type Run struct {
 	Options     map[string]string    `json:"options,omitempty"` // in effect: set or default
 	Graph       *GraphRecord         `json:"graph,omitempty"`
 	// Construction is kernel 1 of the graph that was searched: it is from the last session that made searches. The next
-	// six are of its Kernel1.
-	Construction     *plugins.Construction `json:"construction,omitempty"`
-	ConstructWall    float64               `json:"construct_wall,omitempty"`
-	ConstructRepeats int                   `json:"construct_repeats,omitempty"`
-	DeviceTuples     bool                  `json:"device_tuples,omitempty"`
-	Hosts            []string              `json:"hosts,omitempty"`
-	Cost             *Cost                 `json:"cost,omitempty"`
-	Idle             float64               `json:"idle,omitempty"`
+	// four are of its Kernel1.
+	Construction  *plugins.Construction `json:"construction,omitempty"`
+	ConstructWall float64               `json:"construct_wall,omitempty"`
+	DeviceTuples  bool                  `json:"device_tuples,omitempty"`
+	Hosts         []string              `json:"hosts,omitempty"`
+	Cost          *Cost                 `json:"cost,omitempty"`
 	// Clock is the loop by which the host confirmed the engine's clock: it is nil for engines that are part of teps.
 	Clock *EnergyLoop `json:"clock,omitempty"`
 	// Sessions counts constructions for searching: 1, and one more for each resume with searches missing.
@@ -96,8 +94,7 @@ type Kernel1 struct {
 	Options      map[string]string    `json:"options"`
 	Checksum     string               `json:"checksum,omitempty"` // of the engine's program
 	Construction plugins.Construction `json:"construction"`
-	Wall         float64              `json:"wall"`              // seconds on the host's clock around the call
-	Repeats      int                  `json:"repeats,omitempty"` // of the construction, because it was delayed
+	Wall         float64              `json:"wall"` // seconds on the host's clock around the call
 	Cost         *Cost                `json:"cost,omitempty"`
 	Idle         float64              `json:"idle,omitempty"` // of versions before 0.3: what a call to this engine costs
 	// DeviceTuples says that the tuples were in the memory of a GPU when kernel 1 began.
@@ -109,10 +106,9 @@ type Kernel1 struct {
 type RootRecord struct {
 	Index      int             `json:"index"` // in the order of the draw, from 0
 	Root       graph.Vertex    `json:"root"`
-	Label      *uint64         `json:"label,omitempty"`   // of the root in the graph's file; nil: the same number
-	Time       float64         `json:"time"`              // seconds on the engine's clock, used for TEPS
-	Wall       float64         `json:"wall"`              // seconds on the host's clock around the call
-	Repeats    int             `json:"repeats,omitempty"` // of the search, because it was delayed
+	Label      *uint64         `json:"label,omitempty"` // of the root in the graph's file; nil: the same number
+	Time       float64         `json:"time"`            // seconds on the engine's clock, used for TEPS
+	Wall       float64         `json:"wall"`            // seconds on the host's clock around the call
 	Levels     []plugins.Level `json:"levels,omitempty"`
 	Phases     []plugins.Phase `json:"phases,omitempty"` // outside levels
 	Ranks      []plugins.Rank  `json:"ranks,omitempty"`  // of an engine that has ranks
@@ -209,26 +205,34 @@ func (r RootRecord) Delay() float64 {
 	return 0
 }
 
-// LevelFault says why the levels of a search do not fit its time or, if it was validated, its tree; empty: they fit.
-func (r RootRecord) LevelFault() string {
+// LevelFault says why the levels of a search do not fit its time, the graph or, if it was validated, its tree; empty:
+// they fit.
+func (r Run) LevelFault(root RootRecord) string {
 	seconds, vertices := 0.0, 0.0
-	for i, level := range r.Levels {
-		if level.Elapsed < 0 || level.Frontier < 0 {
+	for i, level := range root.Levels {
+		entries, _ := level.Edges.Get()
+		switch {
+		case level.Elapsed < 0 || level.Frontier < 0:
 			return fmt.Sprintf("level %d has a negative number", i)
+		case r.Graph != nil && entries/maxLooks > 2*r.Graph.Tuples:
+			return fmt.Sprintf("level %d looks at %d entries of lists that have %d", i, entries, 2*r.Graph.Tuples)
 		}
 		seconds, vertices = seconds+level.Elapsed.Seconds(), vertices+float64(level.Frontier)
 	}
 	switch {
-	case seconds > 1.05*r.Time+1e-5: // clocks of levels may differ a little from that of the search
-		return fmt.Sprintf("its levels take %.4g s and the search %.4g s", seconds, r.Time)
-	case r.Farthest != nil: // a vertex may be in several frontiers
-	case r.Validated && r.Depth != nil && len(r.Levels) > *r.Depth+1:
-		return fmt.Sprintf("it has %d levels and a tree of depth %d", len(r.Levels), *r.Depth)
-	case r.Validated && r.Reached != nil && vertices > float64(*r.Reached):
-		return fmt.Sprintf("its frontiers have %.0f vertices and its tree has %d", vertices, *r.Reached)
+	case seconds > 1.05*root.Time+1e-5: // clocks of levels may differ a little from that of the search
+		return fmt.Sprintf("its levels take %.4g s and the search %.4g s", seconds, root.Time)
+	case root.Farthest != nil: // a vertex may be in several frontiers
+	case root.Validated && root.Depth != nil && len(root.Levels) > *root.Depth+1:
+		return fmt.Sprintf("it has %d levels and a tree of depth %d", len(root.Levels), *root.Depth)
+	case root.Validated && root.Reached != nil && vertices > float64(*root.Reached):
+		return fmt.Sprintf("its frontiers have %.0f vertices and its tree has %d", vertices, *root.Reached)
 	}
 	return ""
 }
+
+// maxLooks is how often a level may look at each entry of the lists: shortest paths do so several times.
+const maxLooks = 8
 
 // Checksummed reports whether a digest shows that the record is as it was written.
 func (r Result) Checksummed() bool { return r.Digest != "" }

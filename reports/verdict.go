@@ -68,7 +68,7 @@ func (s Summary) Delayed() (n int, many bool) {
 func LevelFaults(s Summary) string {
 	n, first := 0, ""
 	for _, root := range s.Roots {
-		if fault := root.LevelFault(); fault != "" {
+		if fault := s.LevelFault(root); fault != "" {
 			if n++; n == 1 {
 				first = fmt.Sprintf("search %d: %s", root.Index, fault)
 			}

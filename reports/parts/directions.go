@@ -53,7 +53,7 @@ func sumDirections(r reports.Summary) (directionShare, bool) {
 	d := directionShare{Summary: r, counted: true}
 	var all []record.RootRecord
 	for _, root := range r.Roots {
-		if drawable(root) && root.Time > 0 {
+		if drawable(r, root) && root.Time > 0 {
 			all = append(all, root)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/testdata/samples"
@@ -56,6 +57,7 @@ func TestLevelsThatDoNotFitAreLeftOut(t *testing.T) {
 		"frontiers": {func(r *record.RootRecord) { r.Levels[3].Frontier *= 10 }, "its frontiers have 3"},
 		"depth":     {func(r *record.RootRecord) { r.Depth = new(4) }, "it has 7 levels and a tree of depth 4"},
 		"time":      {func(r *record.RootRecord) { r.Levels[1].Elapsed *= 1e6 }, "its levels take"},
+		"entries":   {func(r *record.RootRecord) { r.Levels[3].Edges = plugins.Counted(1 << 50) }, "level 3 looks at"},
 		"negative":  {func(r *record.RootRecord) { r.Levels[2].Elapsed = -1 }, "level 2 has a negative number"},
 	} {
 		r := samples.FewRoots([]string{"cpu"}, 16)

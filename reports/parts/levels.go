@@ -180,7 +180,7 @@ func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
 				f.Note("Root " + reports.RootLabel(first) + ", the median one of the first engine.")
 			}
 			i := slices.IndexFunc(run.Roots, func(r record.RootRecord) bool {
-				return root != nil && r.Root == root.Root && len(r.Levels) <= maxLevels && drawable(r)
+				return root != nil && r.Root == root.Root && len(r.Levels) <= maxLevels && drawable(run, r)
 			})
 			if i < 0 {
 				continue
@@ -231,14 +231,14 @@ func merged(levels []plugins.Level, n int) (out []plugins.Level) {
 }
 
 // drawable reports whether a search has levels that fit its time and its tree.
-func drawable(root record.RootRecord) bool {
-	return len(root.Levels) > 0 && !root.Broken() && root.LevelFault() == ""
+func drawable(r reports.Summary, root record.RootRecord) bool {
+	return len(root.Levels) > 0 && !root.Broken() && r.LevelFault(root) == ""
 }
 
 // medianRoot returns the search with the median time among those that recorded levels.
 func medianRoot(r reports.Summary) (record.RootRecord, bool) {
 	candidates := slices.DeleteFunc(slices.Clone(r.Roots), func(root record.RootRecord) bool {
-		return !drawable(root)
+		return !drawable(r, root)
 	})
 	if len(candidates) == 0 {
 		return record.RootRecord{}, false

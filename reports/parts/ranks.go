@@ -47,7 +47,7 @@ func sumRanks(run reports.Summary) (r rankedRun, ok bool) {
 	r.Summary = run
 	n := 0.0 // searches
 	for _, root := range run.Roots {
-		if root.Broken() || len(root.Ranks) == 0 || root.LevelFault() != "" {
+		if root.Broken() || len(root.Ranks) == 0 || run.LevelFault(root) != "" {
 			continue
 		}
 		if n++; n == 1 {

@@ -31,7 +31,7 @@ func Several() []record.Result {
 	b := FewRoots([]string{"=cmd|'/c calc'!A1"}, 18)
 	b.ID, b.Machine.Hostname, b.Environment = "second", "", map[string]string{"TEPS_NOTE": "after the BIOS update"}
 	b.Runs[0].GraphID, b.Runs[0].Graph = record.GraphID{Source: "roads.mtx"},
-		&record.GraphRecord{Vertices: 1000, Tuples: 5000, SHA256: "ab12"}
+		&record.GraphRecord{Vertices: 1000, Tuples: 500_000, SHA256: "ab12"}
 	return []record.Result{a, b}
 }
 
@@ -125,7 +125,7 @@ func Detailed() record.Result {
 	file := r.Runs[1]
 	file.Roots[0].Levels[1].Edges = plugins.Count{}
 	file.GraphID = record.GraphID{Source: "roads.mtx.gz"}
-	file.Graph = &record.GraphRecord{Vertices: 1000, Tuples: 5000, SHA256: "ab12", RootsFound: 3,
+	file.Graph = &record.GraphRecord{Vertices: 1000, Tuples: 500_000, SHA256: "ab12", RootsFound: 3,
 		File: &record.FileRecord{Format: "Matrix Market", Compression: "gzip", Bytes: 4096, SHA256: "cd34",
 			Symmetrized: true}}
 	r.Runs = []record.Run{run, file}

@@ -175,7 +175,7 @@ func Ranked() record.Result {
 func WithMeters(run record.Run, scopes ...power.Scope) record.Run {
 	const idle, seconds = 10.0, 60.0
 	e := &record.EnergyRecord{
-		Loop: &record.EnergyLoop{Kind: record.LoopByRepeat, Elapsed: seconds, Searches: 12000, Roots: 64,
+		Loop: &record.EnergyLoop{Elapsed: seconds, Searches: 12000, Roots: 64,
 			NEdge: int64(run.Statistics.TEPS.Mean * seconds), TEPS: run.Statistics.TEPS.Mean},
 		Phases: []record.EnergyPhase{
 			{Name: record.PhaseRest, From: -12 * time.Second, To: -10 * time.Second},
