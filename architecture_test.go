@@ -120,7 +120,7 @@ var libraries = map[string][]string{
 	"github.com/goccy/":          {"cmd/teps"},
 	"github.com/jedib0t/":        {"cmd/teps", "reports", "reports/text"},
 	"golang.org/x/term":          {"cmd/teps"},
-	"golang.org/x/sys/cpu":       {"internal/lookup"},
+	"golang.org/x/sys/cpu":       {"cpu", "internal/lookup"},
 	"golang.org/x/sys/unix": {
 		"cluster", "distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
 	},

@@ -166,6 +166,8 @@ func (s *paths) lookOn(mine *pathWorker, n int) {
 //go:norace
 func (s *paths) lookFirst(mine *pathWorker, us []uint64) (rest, hard int) {
 	states, heads, low := s.states, s.g.Heads, s.pull.low
+	n, rest, hard := s.lookFirstVector(mine, us)
+	us = us[n:]
 	for k, u := range us {
 		if k%lookahead == 0 {
 			s.fetch(us, k+lookahead, &heads[0], headSize)

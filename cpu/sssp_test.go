@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/must"
@@ -82,6 +83,47 @@ func TestShortestPathsAgreeWithTheOracle(t *testing.T) {
 				}
 				checkPaths(t, tuples, weights, vertices, []string{"1", "2", "8", "3"}[(i+k/2)%4], roots)
 			})
+		}
+	}
+}
+
+// Vectors look as one vertex at a time does. Neighbors are not among those that look, so the order does not matter.
+func TestVectorsLookLikeSingleVertices(t *testing.T) {
+	const looking, all = 203, 500
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		states, heads := make([]uint64, all), make([]layout.Head, looking)
+		for v := range states {
+			states[v] = stateOf(float32(r.IntN(4)), uint32(r.IntN(all))) | final*uint64(r.IntN(2))
+			if r.IntN(5) == 0 {
+				states[v] = stateOf(graph.Infinity(), all)
+			}
+		}
+		for v := range heads {
+			weights := []float32{0, 0.5, 1, 1e-44, graph.Infinity()}
+			heads[v] = layout.Head{
+				Neighbor: uint32(looking + r.IntN(all-looking)), Weight: weights[r.IntN(5)], Next: 2 * weights[r.IntN(5)],
+			}
+		}
+		us := make([]uint64, looking)
+		for k, v := range r.Perm(looking) {
+			us[k] = uint64(r.Uint32())<<32 | uint64(v)
+		}
+		at := func() (*paths, *pathWorker) {
+			return &paths{g: &layout.Weighted{Heads: heads}, states: slices.Clone(states), pull: pull{low: 0.5}}, &pathWorker{}
+		}
+		s, x := at()
+		rest, hard := s.lookFirst(x, us)
+		one, y := at()
+		var wantRest, wantHard []uint64
+		for k := range us {
+			rest, hard := one.lookFirst(y, us[k:k+1])
+			wantRest, wantHard = append(wantRest, y.rest[:rest]...), append(wantHard, y.hard[:hard]...)
+		}
+		if !slices.Equal(s.states, one.states) || !slices.Equal(x.rest[:rest], wantRest) ||
+			!slices.Equal(x.hard[:hard], wantHard) {
+			t.Fatalf("%d vertices: got states %x, rest %x, hard %x; want %x, %x, %x", looking, s.states, x.rest[:rest],
+				x.hard[:hard], one.states, wantRest, wantHard)
 		}
 	}
 }

@@ -45,8 +45,8 @@ const (
 	Classes = Pulled + 1
 	// Columns is the number of entries of a list that are in Heads and Seconds.
 	Columns = 3
-	// RegionBits is the size of a region, as a power of two: 32 KiB of parents.
-	RegionBits = 12
+	// RegionBits is the size of a region, as a power of two: 16 KiB of parents.
+	RegionBits = 11
 	// Slack rounds down: a sum of some numbers, rounded at each addition, times Slack is at most their sum in another
 	// order, also if one more is added to both.
 	Slack = 1 - 1.0/(1<<21)

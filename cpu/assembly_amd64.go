@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cpu
+
+import (
+	processor "golang.org/x/sys/cpu"
+
+	"github.com/tepsbench/teps/cpu/layout"
+)
+
+// prefetch asks for the rows of n > 0 vertices, the lower halves of us, and does not wait for them.
+//
+//go:noescape
+func prefetch(array *uint32, length int, us *uint64, n int)
+
+// prefetchNeighbors asks for the states of the neighbors in an entry of n > 0 vertices, the lower halves of us. heads
+// has that entry of vertex 0, and size bytes further on that of the next one.
+//
+//go:noescape
+func prefetchNeighbors(states *uint64, heads *layout.Head, size int, us *uint64, n int)
+
+// lookFirstVector is lookFirst for the first n vertices, with AVX-512 where there is: otherwise n is 0.
+func (s *paths) lookFirstVector(mine *pathWorker, us []uint64) (n, rest, hard int) {
+	if !processor.X86.HasAVX512F {
+		return 0, 0, 0
+	}
+	for ; n+lookahead <= len(us); n += lookahead {
+		heads, low := &s.g.Heads[0], s.pull.low
+		s.fetch(us, n+lookahead, heads, headSize)
+		r, h := vectorFirst(&s.states[0], heads, &us[n], lookahead, low, &mine.rest[rest], &mine.hard[hard])
+		rest, hard = rest+r, hard+h
+	}
+	return n, rest, hard
+}
+
+// vectorFirst is lookFirst for n vertices, a multiple of 8. rest and hard have room for n.
+//
+//go:noescape
+func vectorFirst(states *uint64, heads *layout.Head, us *uint64, n int, low float32, rest, hard *uint64) (
+	rests, hards int)
