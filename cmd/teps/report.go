@@ -161,20 +161,21 @@ func show(c *cobra.Command, dir string, references []reports.Reference, result r
 	w := c.ErrOrStderr()
 	if quiet {
 		for _, run := range report.Results[0].Runs {
+			say := func(what, why string) {
+				fmt.Fprintf(w, "teps: %s %s: %s: %s\n", run.Label, printable(run.AtGraph()), what, printable(why))
+			}
 			if v := run.Verdict(); v.Grade >= reports.Bad {
-				fmt.Fprintf(w, "teps: %s %s: %s: %s\n", run.Label, printable(run.AtGraph()), v.Word, printable(v.Why))
+				say(v.Word, v.Why)
 			}
 			if run.Energy == nil {
 				continue
 			}
 			if run.Energy.Failed() {
-				fmt.Fprintf(w, "teps: %s %s: energy not measured: %s\n", run.Label, printable(run.AtGraph()),
-					printable(run.Energy.Failure))
+				say("energy not measured", run.Energy.Failure)
 			}
 			for _, lost := range run.Energy.Lost() {
 				if !strings.Contains(run.Energy.Failure, lost.Source) {
-					fmt.Fprintf(w, "teps: %s %s: a meter is lost, so sums with it have no figure: %s: %s\n", run.Label,
-						printable(run.AtGraph()), lost.Source, printable(lost.Reason))
+					say("a meter is lost, so sums with it have no figure", lost.Source+": "+lost.Reason)
 				}
 			}
 		}

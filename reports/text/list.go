@@ -5,14 +5,12 @@ package text
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/record"
@@ -70,7 +68,7 @@ func List(directory string, r record.Result, err error) Listed {
 }
 
 // ListTable writes records, a line each. What cannot be read follows with its reason. The rate is that of the fastest
-// engine and graph. width is that of Columns; in a pipe, too, only the first of many engines and graphs are named.
+// engine and graph. width is that of Columns.
 func ListTable(w io.Writer, records []Listed, width int) error {
 	t := reports.NewTable("directory|date|machine|engines|graphs|#GTEPS|state|note", "")
 	for _, column := range []int{0, 1, 6, 7} { // directories are copied into command lines, and notes tell runs apart
@@ -132,24 +130,5 @@ func listRow(l Listed) []string {
 		state += ", no digest"
 	}
 	return []string{reports.Sentence(l.Directory), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
-		firstOf(engines), firstOf(graphs), units.Significant(l.fastest()/1e9, 3), state, reports.Sentence(l.Note)}
-}
-
-// firstOf joins as many of the names as a column has room for, at least one, truncated if needed, and says how many
-// follow.
-func firstOf(names []string) string {
-	const room = 24
-	for n := len(names); n > 0; n-- {
-		text := strings.Join(names[:n], ",")
-		if n == 1 {
-			text = reports.Shorten(room, text)[0]
-		}
-		if n < len(names) {
-			text += fmt.Sprintf(" +%d", len(names)-n)
-		}
-		if n == 1 || utf8.RuneCountInString(text) <= room {
-			return text
-		}
-	}
-	return reports.Missing
+		strings.Join(engines, ","), strings.Join(graphs, ","), units.Significant(l.fastest()/1e9, 3), state, reports.Sentence(l.Note)}
 }
