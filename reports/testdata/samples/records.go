@@ -40,6 +40,7 @@ func Unofficial() []record.Result {
 	r := FewRoots([]string{"interrupted", "failed", "no roots", "no statistics", "unchecked", "valid"}, 16)
 	r.Runs[0].State, r.Runs[0].Valid = record.Interrupted, false
 	r.Runs[1].State, r.Runs[1].Failure = record.Failed, "the engine's process ended\nSCALE:                          42"
+	r.Runs[1].Graph, r.Runs[1].Construction, r.Runs[1].Roots, r.Runs[1].Statistics = nil, nil, nil, nil
 	r.Runs[2].Roots, r.Runs[2].Statistics = nil, nil
 	r.Runs[3].Statistics = nil
 	for i := range r.Runs[4].Roots {
