@@ -27,9 +27,9 @@ import (
 )
 
 // Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
-// follows. It follows symbolic links. It replaces an existing file, whose mode it keeps, only when the new one is
-// complete; an error leaves nothing behind. Progress, unless nil, is called with the number of tuples of each block;
-// formats that list neighbors take two passes.
+// follows. It follows symbolic links, also to a file that does not exist. It replaces an existing file, whose mode it
+// keeps, only when the new one is complete; an error leaves nothing behind. Progress, unless nil, is called with the
+// number of tuples of each block; formats that list neighbors take two passes.
 //
 // One line, entry or arc stands for a tuple, as when the file is read. Edge lists and LDBC's files have the original
 // labels if the vertices were renumbered.
@@ -91,6 +91,21 @@ func CanWrite(name string, vertices int64) (Format, error) {
 	return format, nil
 }
 
+// target returns the file that a name stands for: the end of a chain of symbolic links, which may not exist.
+func target(name string) string {
+	for range 40 { // as many as Linux follows
+		link, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(name), link)
+		}
+		name = link
+	}
+	return name
+}
+
 // WriteBytes returns the memory that Write takes for a graph in a format, in bytes, up to a few megabytes.
 func WriteBytes(format Format, g graph.Source) int64 {
 	if format == METIS || format == SG {
@@ -129,10 +144,7 @@ type outputFile struct {
 }
 
 func (out *output) create(name string) error {
-	path := name
-	if linked, err := filepath.EvalSymlinks(name); err == nil {
-		path = linked
-	}
+	path := target(name)
 	dir, err := child.NewDirIn(filepath.Dir(path), ".teps-out-")
 	if err != nil {
 		return err
