@@ -22,6 +22,7 @@ type lying struct {
 	noLoop       bool                  // it does not repeat searches
 	noWork       bool                  // in its loop
 	prepared     bool                  // the roots of the run take no work
+	busy         time.Duration         // by which other programs delay every fourth of its single searches
 	first, count int64                 // in its loop: the number of roots, a factor of the searches reported; 0: all, 1
 	known        map[graph.Vertex]bool // roots whose trees it keeps; nil: none
 	kernel1      func(time.Duration) time.Duration
@@ -41,6 +42,9 @@ func (e lying) Search(ctx context.Context, root graph.Vertex, out plugins.Output
 	start := time.Now()
 	t, err := e.serial.Search(ctx, root, out)
 	e.delay(root)
+	if e.searches%4 == 3 {
+		time.Sleep(e.busy)
+	}
 	t.Elapsed = e.search(time.Since(start))
 	return t, err
 }
@@ -125,6 +129,9 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 			want: map[string]string{every: "16 of 16 searches", confirmed: ""}},
 		"a third of what a call costs": {engine: lying{work: ms, search: divided(3)}, cost: ms,
 			want: map[string]string{confirmed: ""}},
+		"0.7 of the time while other programs delay some searches": {cost: 2 * ms,
+			engine: lying{work: 5 * ms, busy: 20 * ms, search: func(d time.Duration) time.Duration { return d * 7 / 10 }},
+			want:   map[string]string{confirmed: "3.5"}},
 		"a loop without work":  {engine: lying{work: 5 * ms, noWork: true}, want: map[string]string{confirmed: ""}},
 		"a loop from one root": {engine: lying{work: 5 * ms, first: 1}, want: map[string]string{confirmed: "not from root"}},
 		"a loop that counts double": {engine: lying{work: 6 * ms, count: 2},
