@@ -15,6 +15,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 )
@@ -191,6 +192,13 @@ func TestClockRules(t *testing.T) {
 			}
 		}
 	}
+	wait := func(n int) change {
+		return func(_ *Kernel1, roots []*RootRecord) {
+			for _, r := range roots[:n] {
+				r.Wall, r.Interference = 0.02, &machine.Interference{Waited: 0.01}
+			}
+		}
+	}
 	copying := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = s } }
 	later := func(s float64) change { return func(_ *Kernel1, roots []*RootRecord) { roots[7].After = s } }
 	construct := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Wall = s } }
@@ -204,6 +212,8 @@ func TestClockRules(t *testing.T) {
 		"more":                               {change: wall(64, 11.6), rule: searches},
 		"more in a quarter of all":           {change: wall(16, 15)},
 		"more in seventeen":                  {change: wall(17, 15), rule: searches},
+		"waiting in three quarters":          {change: wait(48)},
+		"waiting in more":                    {change: wait(49), rule: searches},
 		"more, by an engine of teps":         {builtin: true, change: wall(64, 15)},
 		"no loop":                            {loop: &EnergyLoop{}, rule: confirmed},
 		"no loop, an engine of teps":         {builtin: true, change: copying(1)},
