@@ -5,12 +5,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/enginetest"
@@ -31,6 +34,7 @@ shared library. Each case runs in a new process. One that fails prints its
 input, the expected answer and the actual one.`,
 		Example: `  teps conform cpu
   teps conform ./libmine.so --set mine.threads=2 --case 'graph/*'
+  teps conform cpu --graph grid2d:300              search this graph instead
   teps conform --list                              all cases, one per line`,
 		RunE: func(c *cobra.Command, args []string) error {
 			cases, err := enginetest.Select(patterns...)
@@ -52,8 +56,26 @@ input, the expected answer and the actual one.`,
 			if limit <= 0 {
 				return usage("the timeout must be a positive duration such as 2m, not %v", limit)
 			}
+			if f.Format != "" && len(f.Graph) == 0 {
+				return usage("--format is that of the files of --graph")
+			}
 			host := newProcesses(c, verbose)
 			defer host.Close()
+			if len(f.Graph) > 0 && patterns == nil {
+				cases = nil
+			}
+			d, progress := record.DefaultPlan(), newProgress(c.ErrOrStderr(), false)
+			for _, name := range f.Graph {
+				source, err := openGraph(c.Context(), name, f.Format, d.Seed1, d.Seed2, files.Options{}, progress)
+				if err != nil {
+					return err
+				}
+				tuples := make([]graph.Edge, source.Tuples())
+				if err := source.Generate(c.Context(), tuples, 0, 0); err != nil {
+					return err
+				}
+				cases = append(cases, enginetest.GraphCase(filepath.Base(name), source.Vertices(), tuples))
+			}
 			f.engine = args
 			specs, err := f.engines(c.Context(), engines, host)
 			if err != nil {
@@ -65,6 +87,9 @@ input, the expected answer and the actual one.`,
 	flags := c.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "set an option: ENGINE.OPTION=VALUE (repeatable; see teps engines)")
 	flags.StringArrayVar(&patterns, "case", nil, "run only cases of this name or pattern, such as 'graph/*' (repeatable)")
+	flags.StringArrayVar((*[]string)(&f.Graph), "graph", nil,
+		"search this graph, a generator or a file, instead of the cases (repeatable; with --case, both)")
+	registerFormat(flags, &f.Format)
 	flags.BoolVar(&list, "list", false, "print the cases instead of running them")
 	flags.DurationVar(&limit, "timeout", enginetest.Limit, "limit for one case")
 	flags.BoolVarP(&verbose, "verbose", "v", false, "show the log of the engine")

@@ -5,7 +5,10 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -18,7 +21,7 @@ import (
 func searchCommand(engines catalog) *cobra.Command {
 	f := planFlags{Roots: 1, Validate: "all"}
 	d := record.DefaultPlan()
-	var engine, kernel string
+	var engine, out, kernel string
 	var root uint64
 	c := &cobra.Command{
 		Use:   "search GRAPH --root LABEL",
@@ -32,12 +35,17 @@ the file:
 
 A distance has as many decimals as its 32-bit number needs. Weights are random
 unless the file has them (docs/kernel3.md).`,
-		Example: `  teps search grid2d:300 --root 0
-  teps search roads.mtx --root 3 --kernel sssp > distances.txt`,
+		Example: `  teps search grid2d:300 --root 0 --out levels.txt
+  teps search roads.mtx --root 3 --kernel sssp --out distances.txt`,
 		Args: exactArgs(1, "a graph: a generator or a file"),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if !c.Flags().Changed("root") {
 				return usage("--root is missing: the label of the vertex to search from")
+			}
+			if out != "-" {
+				if err := checkTarget("--out", out); err != nil {
+					return err
+				}
 			}
 			kernels, err := record.ParseKernels(kernel)
 			if err != nil || len(kernels) > 1 {
@@ -52,7 +60,7 @@ unless the file has them (docs/kernel3.md).`,
 				return err
 			}
 			return harness.Once(c.Context(), host, plan, root, newProgress(c.ErrOrStderr(), false),
-				func(found harness.Found) error { return printFound(c.OutOrStdout(), found) })
+				func(found harness.Found) error { return writeFound(c, out, found) })
 		},
 	}
 	flags := c.Flags()
@@ -64,7 +72,27 @@ unless the file has them (docs/kernel3.md).`,
 	flags.Uint64Var(&d.Seed1, "seed1", d.Seed1, "first seed of a generator, and of weights")
 	flags.Uint64Var(&d.Seed2, "seed2", d.Seed2, "second seed of a generator, and of weights")
 	flags.DurationVar(&d.Timeout, "timeout", d.Timeout, "limit for building the graph and the search")
+	flags.StringVarP(&out, "out", "o", "-", "write this file; -: standard output")
 	return c
+}
+
+// writeFound writes a result to standard output or to a file. It leaves no file behind if it returns an error.
+func writeFound(c *cobra.Command, out string, found harness.Found) error {
+	if out == "-" {
+		return printFound(c.OutOrStdout(), found)
+	}
+	file, err := os.CreateTemp(filepath.Dir(out), ".teps-search-")
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	err = errors.Join(printFound(file, found), file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), out)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("--out: %w", err), os.Remove(file.Name()))
+	}
+	return nil
 }
 
 // printFound prints a line for each vertex that is reached, in ascending order.

@@ -45,13 +45,13 @@ type codec struct {
 func formats() []codec {
 	return []codec{
 		{Packed, []string{".tuples"}, false, readPacked, writePacked},
-		{Packed16, []string{".tuples16"}, false, readPacked16, nil},
+		{Packed16, []string{".tuples16"}, false, readPacked16, writePacked16},
 		{EdgeList, []string{".el", ".txt", ".edges", ".snap"}, true, readEdgeList, writeEdgeList},
-		{WeightedList, []string{".wel"}, true, readWeightedList, nil},
+		{WeightedList, []string{".wel"}, true, readWeightedList, writeWeightedList},
 		{MatrixMarket, []string{".mtx"}, true, readMatrixMarket, writeMatrixMarket},
 		{METIS, []string{".graph", ".metis"}, true, readMETIS, writeMETIS},
 		{DIMACS, []string{".gr", ".col", ".edge"}, true, readDIMACS, writeDIMACS},
-		{LDBC, []string{".e", ".v"}, true, readEdgesLDBC, nil},
+		{LDBC, []string{".e", ".v"}, true, readEdgesLDBC, writeLDBC},
 		{Adjacency, []string{".adj"}, true, readAdjacency, nil},
 		{GBBS, []string{".bin"}, false, readGBBS, nil},
 		{SG, []string{".sg"}, false, readSG, writeSG},

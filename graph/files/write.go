@@ -31,8 +31,8 @@ import (
 // keeps, only when the new one is complete; an error leaves nothing behind. Progress, unless nil, is called with the
 // number of tuples of each block; formats that list neighbors take two passes.
 //
-// One line, entry or arc stands for a tuple, as when the file is read. Edge lists have the original labels if the
-// vertices were renumbered.
+// One line, entry or arc stands for a tuple, as when the file is read. Edge lists and LDBC's files have the original
+// labels if the vertices were renumbered.
 func Write(ctx context.Context, name string, g graph.Source, progress func(tuples int64)) error {
 	format, err := CanWrite(name, g.Vertices())
 	if err != nil {
@@ -42,14 +42,20 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 		progress = func(int64) {}
 	}
 	out := &output{ctx: ctx, source: g, progress: progress, threads: runtime.GOMAXPROCS(0)}
-	f, err := out.create(name)
-	if err == nil {
-		err = cmp.Or(formatOf(format).write(out, name), f.finish())
+	if err = out.create(name); err == nil {
+		err = formatOf(format).write(out, name)
 	}
-	if err == nil {
-		err = f.pending.CloseAtomicallyReplace()
+	for _, f := range out.files {
+		if err == nil {
+			err = f.finish()
+		}
 	}
-	if f != nil {
+	for _, f := range out.files {
+		if err == nil {
+			err = f.pending.CloseAtomicallyReplace()
+		}
+	}
+	for _, f := range out.files {
 		_ = errors.Join(f.pending.Cleanup(), f.dir.Remove()) // the first does nothing after replacing
 	}
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
@@ -68,7 +74,7 @@ func WritePacked(ctx context.Context, w io.Writer, g graph.Source, progress func
 func CanWrite(name string, vertices int64) (Format, error) {
 	format := formatOfName(name)
 	switch _, compression := splitCompression(strings.ToLower(name)); {
-	case formatOf(format).write == nil, compression == ".bz2", compression == ".xz":
+	case formatOf(format).write == nil, extension(name) == ".v", compression == ".bz2", compression == ".xz":
 		return "", fmt.Errorf("%s: want a name that ends in one of %s, and maybe in .gz or .zst after that",
 			name, strings.Join(Writable(), ", "))
 	case format == SG && vertices >= 1<<31, format == METIS && vertices > adjacency.MaxVertices:
@@ -120,11 +126,12 @@ func Writable() []string {
 }
 
 type output struct {
-	ctx      context.Context
-	source   graph.Source
-	progress func(tuples int64)
-	threads  int
-	*bufio.Writer
+	ctx           context.Context
+	source        graph.Source
+	progress      func(tuples int64)
+	threads       int
+	files         []*outputFile
+	*bufio.Writer // of the file that was created last
 }
 
 // outputFile is a temporary file until the graph is complete. It lies in a directory next to its final name, which the
@@ -136,19 +143,19 @@ type outputFile struct {
 	dir        *child.Dir
 }
 
-// create returns the file, also with an error of its compression.
-func (out *output) create(name string) (*outputFile, error) {
+func (out *output) create(name string) error {
 	path := target(name)
 	dir, err := child.NewDirIn(filepath.Dir(path), ".teps-out-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	pending, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions(),
 		renameio.WithTempDir(dir.Path()))
 	if err != nil {
-		return nil, errors.Join(err, dir.Remove())
+		return errors.Join(err, dir.Remove())
 	}
 	f := &outputFile{pending: pending, dir: dir}
+	out.files = append(out.files, f)
 	switch _, compression := splitCompression(strings.ToLower(name)); compression {
 	case ".gz":
 		f.compressor, err = gzip.NewWriterLevel(pending, gzip.BestSpeed)
@@ -156,7 +163,7 @@ func (out *output) create(name string) (*outputFile, error) {
 		f.compressor, err = zstd.NewWriter(pending, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	}
 	if err != nil {
-		return f, err
+		return err
 	}
 	var w io.Writer = pending
 	if f.compressor != nil {
@@ -164,7 +171,7 @@ func (out *output) create(name string) (*outputFile, error) {
 	}
 	f.Writer = bufio.NewWriterSize(w, 1<<20)
 	out.Writer = f.Writer
-	return f, nil
+	return nil
 }
 
 // finish writes what is left in buffers.
@@ -230,14 +237,24 @@ func writePacked(out *output, _ string) error {
 	return out.each(func(edges []graph.Edge) error { return graph.WriteEdges(out, edges) })
 }
 
+func writePacked16(out *output, _ string) error {
+	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
+		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, uint64(u)), uint64(v))
+	})
+}
+
 // writeEdgeList writes plain lines, or lines with SNAP's comments if the name ends in .txt.
 func writeEdgeList(out *output, name string) error {
 	if stem, _ := splitCompression(name); extension(name) == ".txt" {
 		fmt.Fprintf(out, "# Undirected graph: %s\n# Nodes: %d Edges: %d\n# FromNodeId\tToNodeId\n",
 			filepath.Base(stem), out.source.Vertices(), out.source.Tuples())
 	}
-	return out.pairs("", out.label(), "\n")
+	return out.edges("\n")
 }
+
+func writeWeightedList(out *output, _ string) error { return out.edges(" 1\n") }
+
+func (out *output) edges(end string) error { return out.pairs("", out.label(), end) }
 
 // pairs writes lines of two vertices, each appended by name.
 func (out *output) pairs(begin string, name func(text []byte, v graph.Vertex) []byte, end string) error {
@@ -265,6 +282,31 @@ func writeDIMACS(out *output, name string) error {
 	}
 	fmt.Fprintf(out, "p %s %d %d\n", kind, out.source.Vertices(), out.source.Tuples())
 	return out.pairs(line, fromOne, end)
+}
+
+func writeLDBC(out *output, name string) error {
+	if err := out.edges("\n"); err != nil {
+		return err
+	}
+	stem, compression := splitCompression(name)
+	stem = strings.TrimSuffix(stem, filepath.Ext(stem))
+	vertices := stem + ".v" + compression
+	if err := out.create(vertices); err != nil {
+		return err
+	}
+	label, n := out.label(), out.source.Vertices()
+	err := out.parts(n, func(text []byte, v int64) []byte { return append(label(text, graph.Vertex(v)), '\n') })
+	if err != nil {
+		return err
+	}
+	if err := out.create(stem + ".properties"); err != nil {
+		return err
+	}
+	key := "graph." + filepath.Base(stem)
+	fmt.Fprintf(out, "%s.vertex-file = %s\n%s.edge-file = %s\n%s.meta.vertices = %d\n%s.meta.edges = %d\n"+
+		"%s.directed = false\n", key, filepath.Base(vertices), key, filepath.Base(name), key, n, key,
+		out.source.Tuples(), key)
+	return nil
 }
 
 func writeMETIS(out *output, _ string) error {

@@ -82,11 +82,15 @@ func TestWriteKeepsTheLabelsOfTheFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		"a.el": "7000000000 3\n5 7000000000\n", "a.mtx": bannerMM + " matrix coordinate pattern symmetric\n3 3 2\n3 1\n3 2\n",
+		"a.e": "7000000000 3\n5 7000000000\n",
 	} {
 		must.Do(Write(context.Background(), filepath.Join(dir, name), g, nil))
 		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "a.v")); string(got) != "3\n5\n7000000000\n" {
+		t.Errorf("a.v: %q", got)
 	}
 }
 

@@ -192,6 +192,14 @@ func graphCases() []Case {
 	}
 }
 
+// GraphCase searches a graph of the caller: exact levels and valid parents, from every vertex of a small graph and from
+// 32 of a larger one. It needs about 100 bytes for each tuple and vertex.
+func GraphCase(name string, vertices int64, tuples []graph.Edge) Case {
+	c := graphCase(name, "Every search of this graph is exact.", input{name: name, tuples: tuples, vertices: vertices})
+	c.Name = "given/" + name
+	return c
+}
+
 func graphCase(name, about string, in input) Case {
 	return Case{Name: "graph/" + name, About: about, check: func(s *subject) { s.load(in).searchAll(in.sample()...) }}
 }

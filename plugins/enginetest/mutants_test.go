@@ -255,8 +255,8 @@ func TestEveryGraphCaseSeesOneMissingVertex(t *testing.T) {
 		}
 		parent[missing] = graph.Unreached
 	}))
-	for _, c := range Cases() {
-		if strings.HasPrefix(c.Name, "graph/") {
+	for _, c := range append(Cases(), GraphCase("line", 3, edges(0, 1, 1, 2))) {
+		if strings.HasPrefix(c.Name, "graph/") || strings.HasPrefix(c.Name, "given/") {
 			o := c.Run(t.Context(), open, nil, Limit)
 			if o.Err == nil || !strings.Contains(o.Err.Error(), "unreached") {
 				t.Errorf("case %s: want it failed for a missing vertex, got %v", c.Name, o.Err)
