@@ -314,7 +314,7 @@ func (l *local) fillWeights(ctx context.Context, weights []float32, progress Pro
 	total := int64(len(weights))
 	start, step := time.Now(), progress.Step(fmt.Sprintf("%s: weights", l.id), total)
 	defer func() { step.End(fmt.Sprintf("%d weights in %s", total, units.Duration(time.Since(start))), err) }()
-	if l.file != nil && l.file.Weights(weights) {
+	if l.file != nil && l.file.Weights(weights, 0) {
 		l.graph.Weights, l.file = "of the file", nil
 		step.Add(total)
 		return nil

@@ -179,7 +179,8 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, format, out string
 	progress := newProgress(c.ErrOrStderr(), false)
 	title := fmt.Sprintf("scale %d", recipe.Scale)
 	if name != "" {
-		source, err = openGraph(c.Context(), name, format, recipe.Seed1, recipe.Seed2, files.Options{}, progress)
+		source, err = openGraph(c.Context(), name, format, recipe.Seed1, recipe.Seed2,
+			files.Options{Weights: files.KeepsWeights(out)}, progress)
 		title = filepath.Base(name)
 	} else if err = recipe.Check(); err != nil {
 		err = usage("%w", err)
@@ -198,7 +199,7 @@ func generate(c *cobra.Command, recipe graph.Kronecker, name, format, out string
 	}
 	step := progress.Step(title+": generate", source.Tuples())
 	if out != "" {
-		err = files.Write(c.Context(), out, source, step.Add)
+		err = files.Write(c.Context(), out, source, recipe.Seed1, recipe.Seed2, step.Add)
 	} else {
 		err = files.WritePacked(c.Context(), c.OutOrStdout(), source, step.Add)
 	}

@@ -31,7 +31,7 @@ func BenchmarkRead(b *testing.B) {
 			name := filepath.Join(dir, "kron"+ext)
 			info, err := os.Stat(name)
 			if err != nil {
-				if err = Write(context.Background(), name, g, nil); err == nil {
+				if err = Write(context.Background(), name, g, 2, 3, nil); err == nil {
 					info, err = os.Stat(name)
 				}
 			}

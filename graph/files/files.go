@@ -180,11 +180,12 @@ type Graph struct {
 	weighted bool
 }
 
-// Weights copies the weights of all tuples to dst, and reports whether Options.Weights has requested them and the file
-// has any.
-func (g *Graph) Weights(dst []float32) bool {
+// Weights copies the weights of the tuples first, first+1, ... to dst, and reports whether Options.Weights has requested
+// them and the file has any.
+func (g *Graph) Weights(dst []float32, first int64) bool {
 	for _, part := range g.weights {
-		dst = dst[copy(dst, part):]
+		skipped := min(first, int64(len(part)))
+		dst, first = dst[copy(dst, part[skipped:]):], first-skipped
 	}
 	return g.weighted
 }

@@ -58,7 +58,7 @@ func TestWriteSGAsGAPBSDoes(t *testing.T) {
 	want := "testdata/gapbs/undirected.sg"
 	g := must.Get(Load(context.Background(), want, Options{}))
 	name := filepath.Join(t.TempDir(), "a.sg")
-	must.Do(Write(context.Background(), name, g, nil))
+	must.Do(Write(context.Background(), name, g, 2, 3, nil))
 	a, errA := os.ReadFile(want)
 	b, errB := os.ReadFile(name)
 	if errA != nil || errB != nil || !slices.Equal(a, b) {

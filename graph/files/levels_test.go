@@ -67,7 +67,7 @@ func TestLevelsOfRealGraphs(t *testing.T) {
 				t.Errorf("%d vertices in %d levels from %d, want %d in %d", gotReached, gotLevels, root, reached, levels)
 			}
 			if *export != "" {
-				must.Do(Write(context.Background(), filepath.Join(*export, name+".el"), g, nil))
+				must.Do(Write(context.Background(), filepath.Join(*export, name+".el"), g, 2, 3, nil))
 			}
 		})
 	}

@@ -251,7 +251,7 @@ func TestDetectContent(t *testing.T) {
 	}
 	g := random(50, 100)
 	dir := t.TempDir()
-	must.Do(Write(context.Background(), dir+"/a.sg", g, nil))
+	must.Do(Write(context.Background(), dir+"/a.sg", g, 2, 3, nil))
 	serialized := must.Get(os.ReadFile(dir + "/a.sg"))
 	for _, c := range []struct {
 		text string

@@ -4,11 +4,13 @@ package files
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 )
 
@@ -65,10 +67,10 @@ func TestWeightsOfFiles(t *testing.T) {
 			continue
 		}
 		got := make([]float32, g.Tuples())
-		if has := g.Weights(got); has != (c.want != nil) || has && !slices.Equal(got, c.want) {
+		if has := g.Weights(got, 0); has != (c.want != nil) || has && !slices.Equal(got, c.want) {
 			t.Errorf("%s: has weights: %v, got %v, want %v", name, has, got[:min(9, len(got))], c.want[:min(9, len(c.want))])
 		}
-		if g, err = Load(t.Context(), path, Options{}); err != nil || g.Weights(got) {
+		if g, err = Load(t.Context(), path, Options{}); err != nil || g.Weights(got, 0) {
 			t.Errorf("%s, without Options.Weights: %v", name, err)
 		}
 	}
@@ -83,12 +85,41 @@ func TestWeightsAreInTheOrderOfTheTuples(t *testing.T) {
 	options := Options{Weights: true, Threads: 4, block: 1 << 10}
 	g := must.Get(LoadFrom(t.Context(), strings.NewReader(text.String()), "a.e", options))
 	weights := make([]float32, g.Tuples())
-	if !g.Weights(weights) {
+	if !g.Weights(weights, 0) {
 		t.Fatal("no weights")
 	}
 	for i, e := range edgesOf(g) {
 		if weights[i] != float32(e[0]) {
 			t.Fatalf("tuple %d is %v, its weight %v", i, e, weights[i])
+		}
+	}
+}
+
+// Files keep the weights of a file, bit for bit; .wel and .gr get those of kernel 3 where there are none.
+func TestWeightsAreWritten(t *testing.T) {
+	dir, n := t.TempDir(), int64(1)<<12 // more than two parts of text
+	kron := graph.Kronecker{Scale: 8, EdgeFactor: 16, Seed1: 2, Seed2: 3}
+	want := make([]float32, n)
+	must.Do(graph.Weights(t.Context(), kron, 2, 3, want, 0, 1))
+	var source graph.Source = kron
+	for _, name := range []string{"a.wel", "b.gr.gz", "c.mtx", "d.e.zst", "e.wel", "f.gr"} { // each from the one before
+		path := filepath.Join(dir, name)
+		must.Do(Write(t.Context(), path, source, 2, 3, nil))
+		got, g := make([]float32, n), must.Get(Load(t.Context(), path, Options{Weights: true}))
+		if source = g; !g.Weights(got, 0) || !slices.Equal(got, want) || !KeepsWeights(name) {
+			t.Errorf("%s has other weights: %v, want %v", name, got[:4], want[:4])
+		}
+		if part := got[:100]; g.Weights(part, n-100) && !slices.Equal(part, want[n-100:]) {
+			t.Errorf("%s: its last weights are %v, want %v", name, part, want[n-100:])
+		}
+	}
+	edge := fromEdges(2, []graph.Edge{graph.MakeEdge(0, 1)})
+	must.Do(graph.Weights(t.Context(), edge, 5, 6, want[:1], 0, 1))
+	for name, text := range map[string]string{"a.wel": fmt.Sprintf("0 1 %v\n", want[0]), "a.el": "0 1\n", "a.e": "0 1\n"} {
+		path := filepath.Join(dir, name)
+		must.Do(Write(t.Context(), path, edge, 5, 6, nil))
+		if got := string(must.Get(os.ReadFile(path))); got != text {
+			t.Errorf("%s: got %q, want %q", name, got, text)
 		}
 	}
 }

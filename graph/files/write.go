@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,8 +33,9 @@ import (
 // number of tuples of each block; formats that list neighbors take two passes.
 //
 // One line, entry or arc stands for a tuple, as when the file is read. Edge lists and LDBC's files have the original
-// labels if the vertices were renumbered.
-func Write(ctx context.Context, name string, g graph.Source, progress func(tuples int64)) error {
+// labels if the vertices were renumbered. Files of KeepsWeights have the weights of the file that g was read from, with
+// Options.Weights; without any, .wel and .gr have those of graph.Weights from the seeds.
+func Write(ctx context.Context, name string, g graph.Source, seed1, seed2 uint64, progress func(tuples int64)) error {
 	format, err := CanWrite(name, g.Vertices())
 	if err != nil {
 		return err
@@ -42,6 +44,15 @@ func Write(ctx context.Context, name string, g graph.Source, progress func(tuple
 		progress = func(int64) {}
 	}
 	out := &output{ctx: ctx, source: g, progress: progress, threads: runtime.GOMAXPROCS(0)}
+	out.weights = func(dst []float32, first int64) error {
+		return graph.Weights(ctx, g, seed1, seed2, dst, first, 0)
+	}
+	if file, ok := g.(*Graph); ok && file.weighted {
+		out.weighted, out.weights = true, func(dst []float32, first int64) error {
+			file.Weights(dst, first)
+			return nil
+		}
+	}
 	if err = out.create(name); err == nil {
 		err = formatOf(format).write(out, name)
 	}
@@ -106,6 +117,11 @@ func target(name string) string {
 	return name
 }
 
+// KeepsWeights reports whether Write writes the weights of a graph to a file of this name.
+func KeepsWeights(name string) bool {
+	return slices.Contains([]string{".wel", ".gr", ".mtx", ".e"}, extension(name))
+}
+
 // WriteBytes returns the memory that Write takes for a graph in a format, in bytes, up to a few megabytes.
 func WriteBytes(format Format, g graph.Source) int64 {
 	if format == METIS || format == SG {
@@ -130,6 +146,8 @@ type output struct {
 	source        graph.Source
 	progress      func(tuples int64)
 	threads       int
+	weighted      bool // the source has weights
+	weights       func(dst []float32, first int64) error
 	files         []*outputFile
 	*bufio.Writer // of the file that was created last
 }
@@ -190,11 +208,23 @@ func (out *output) each(f func([]graph.Edge) error) error {
 	})
 }
 
-func (out *output) lines(format func(line []byte, u, v graph.Vertex) []byte) error {
+// lines writes the text that format appends for each tuple, and, in the end, its weight if weighted.
+func (out *output) lines(weighted bool, format func(line []byte, u, v graph.Vertex) []byte, end string) error {
+	first, weights := int64(0), []float32(nil)
 	return out.each(func(edges []graph.Edge) error {
+		if weighted {
+			weights = slices.Grow(weights[:0], len(edges))[:len(edges)]
+			if err := out.weights(weights, first); err != nil {
+				return err
+			}
+			first += int64(len(edges))
+		}
 		return out.parts(int64(len(edges)), func(text []byte, i int64) []byte {
 			u, v := edges[i].Ends()
-			return format(text, u, v)
+			if text = format(text, u, v); weighted {
+				text = strconv.AppendFloat(append(text, ' '), float64(weights[i]), 'g', -1, 32)
+			}
+			return append(text, end...)
 		})
 	})
 }
@@ -238,9 +268,9 @@ func writePacked(out *output, _ string) error {
 }
 
 func writePacked16(out *output, _ string) error {
-	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
+	return out.lines(false, func(text []byte, u, v graph.Vertex) []byte {
 		return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(text, uint64(u)), uint64(v))
-	})
+	}, "")
 }
 
 // writeEdgeList writes plain lines, or lines with SNAP's comments if the name ends in .txt.
@@ -249,19 +279,16 @@ func writeEdgeList(out *output, name string) error {
 		fmt.Fprintf(out, "# Undirected graph: %s\n# Nodes: %d Edges: %d\n# FromNodeId\tToNodeId\n",
 			filepath.Base(stem), out.source.Vertices(), out.source.Tuples())
 	}
-	return out.edges("\n")
+	return out.pairs("", out.label(), false)
 }
 
-func writeWeightedList(out *output, _ string) error { return out.edges(" 1\n") }
+func writeWeightedList(out *output, _ string) error { return out.pairs("", out.label(), true) }
 
-func (out *output) edges(end string) error { return out.pairs("", out.label(), end) }
-
-// pairs writes lines of two vertices, each appended by name.
-func (out *output) pairs(begin string, name func(text []byte, v graph.Vertex) []byte, end string) error {
-	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
-		text = append(name(append(text, begin...), u), ' ')
-		return append(name(text, v), end...)
-	})
+// pairs writes lines of two vertices, each appended by name, and maybe a weight.
+func (out *output) pairs(begin string, name func(text []byte, v graph.Vertex) []byte, weighted bool) error {
+	return out.lines(weighted, func(text []byte, u, v graph.Vertex) []byte {
+		return name(append(name(append(text, begin...), u), ' '), v)
+	}, "\n")
 }
 
 // fromOne appends the number of a vertex in formats that count from 1.
@@ -269,23 +296,27 @@ func fromOne(text []byte, v graph.Vertex) []byte { return strconv.AppendInt(text
 
 func writeMatrixMarket(out *output, _ string) error {
 	n := out.source.Vertices()
-	fmt.Fprintf(out, "%s matrix coordinate pattern symmetric\n%d %d %d\n", bannerMM, n, n, out.source.Tuples())
-	return out.lines(func(text []byte, u, v graph.Vertex) []byte {
-		return append(fromOne(append(fromOne(text, max(u, v)), ' '), min(u, v)), '\n')
-	})
+	field := "pattern"
+	if out.weighted {
+		field = "real"
+	}
+	fmt.Fprintf(out, "%s matrix coordinate %s symmetric\n%d %d %d\n", bannerMM, field, n, n, out.source.Tuples())
+	return out.lines(out.weighted, func(text []byte, u, v graph.Vertex) []byte {
+		return fromOne(append(fromOne(text, max(u, v)), ' '), min(u, v))
+	}, "\n")
 }
 
 func writeDIMACS(out *output, name string) error {
-	kind, line, end := "sp", "a ", " 1\n"
-	if extension(name) != ".gr" {
-		kind, line, end = "edge", "e ", "\n"
+	kind, line, weighted := "sp", "a ", extension(name) == ".gr"
+	if !weighted {
+		kind, line = "edge", "e "
 	}
 	fmt.Fprintf(out, "p %s %d %d\n", kind, out.source.Vertices(), out.source.Tuples())
-	return out.pairs(line, fromOne, end)
+	return out.pairs(line, fromOne, weighted)
 }
 
 func writeLDBC(out *output, name string) error {
-	if err := out.edges("\n"); err != nil {
+	if err := out.pairs("", out.label(), out.weighted); err != nil {
 		return err
 	}
 	stem, compression := splitCompression(name)
@@ -306,6 +337,9 @@ func writeLDBC(out *output, name string) error {
 	fmt.Fprintf(out, "%s.vertex-file = %s\n%s.edge-file = %s\n%s.meta.vertices = %d\n%s.meta.edges = %d\n"+
 		"%s.directed = false\n", key, filepath.Base(vertices), key, filepath.Base(name), key, n, key,
 		out.source.Tuples(), key)
+	if out.weighted {
+		fmt.Fprintf(out, "%s.edge-properties.names = weight\n%s.edge-properties.types = real\n", key, key)
+	}
 	return nil
 }
 

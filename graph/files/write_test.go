@@ -66,7 +66,7 @@ func TestWriteAndReadBack(t *testing.T) {
 		for _, ext := range append(Writable(), ".txt", ".edge") {
 			for _, compression := range []string{"", ".gz", ".zst"} {
 				name := filepath.Join(dir, "graph"+ext+compression)
-				must.Do(Write(context.Background(), name, g, nil))
+				must.Do(Write(context.Background(), name, g, 2, 3, nil))
 				got := must.Get(Load(context.Background(), name, Options{}))
 				if !slices.Equal(want, sorted(t, got)) || got.Vertices() != g.Vertices() {
 					t.Errorf("%s: %d vertices of %d, %d tuples of %d, or others", name, got.Vertices(), g.Vertices(),
@@ -84,7 +84,7 @@ func TestWriteKeepsTheLabelsOfTheFile(t *testing.T) {
 		"a.el": "7000000000 3\n5 7000000000\n", "a.mtx": bannerMM + " matrix coordinate pattern symmetric\n3 3 2\n3 1\n3 2\n",
 		"a.e": "7000000000 3\n5 7000000000\n",
 	} {
-		must.Do(Write(context.Background(), filepath.Join(dir, name), g, nil))
+		must.Do(Write(context.Background(), filepath.Join(dir, name), g, 2, 3, nil))
 		if got, _ := os.ReadFile(filepath.Join(dir, name)); string(got) != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -115,7 +115,7 @@ func TestLabelsOf48BitsAreWrittenAndRead(t *testing.T) {
 			must.Do(os.WriteFile(name, data, 0o600))
 			g := must.Get(Load(t.Context(), name, Options{}))
 			again := filepath.Join(dir, "again.el")
-			must.Do(Write(t.Context(), again, g, nil))
+			must.Do(Write(t.Context(), again, g, 2, 3, nil))
 			for _, g := range []*Graph{g, must.Get(Load(t.Context(), again, Options{}))} {
 				got, info := sorted(t, g), &g.Info
 				for k := range got {
@@ -138,7 +138,7 @@ func TestWriteFollowsLinksAndKeepsModes(t *testing.T) {
 		os.Symlink("../target.el", at("scratch/second")), os.Symlink("loop.el", at("loop.el")),
 		os.WriteFile(at("old.el"), nil, 0o600), os.Chmod(at("old.el"), 0o640))
 	for range 2 { // the target is missing, and then is there
-		must.Do(Write(t.Context(), at("first.el"), g, nil))
+		must.Do(Write(t.Context(), at("first.el"), g, 2, 3, nil))
 		if got, err := os.ReadFile(at("target.el")); string(got) != "0 1\n" {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -146,18 +146,18 @@ func TestWriteFollowsLinksAndKeepsModes(t *testing.T) {
 			t.Errorf("%s, %v", link, err)
 		}
 	}
-	must.Do(Write(t.Context(), at("old.el"), g, nil))
+	must.Do(Write(t.Context(), at("old.el"), g, 2, 3, nil))
 	if info, err := os.Stat(at("old.el")); err != nil || info.Mode() != 0o640 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	must.Is(t, Write(t.Context(), at("loop.el"), g, nil), syscall.ELOOP)
+	must.Is(t, Write(t.Context(), at("loop.el"), g, 2, 3, nil), syscall.ELOOP)
 	for name, gzipped := range map[string]bool{"A.EL.GZ": true, "B.Tuples": false} {
-		must.Do(Write(t.Context(), at(name), g, nil))
+		must.Do(Write(t.Context(), at(name), g, 2, 3, nil))
 		if data, err := os.ReadFile(at(name)); err != nil || strings.HasPrefix(string(data), "\x1f\x8b") != gzipped {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
-	must.Fail(t, Write(t.Context(), at("a.el.xz"), g, nil), "want a name")
+	must.Fail(t, Write(t.Context(), at("a.el.xz"), g, 2, 3, nil), "want a name")
 }
 
 // failing is a source that fails half-way.
@@ -176,25 +176,25 @@ func TestWriteLeavesNothingBehind(t *testing.T) {
 	canceled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, ext := range Writable() {
-		if err := Write(context.Background(), filepath.Join(dir, "a"+ext), failing{g}, nil); err == nil {
+		if err := Write(context.Background(), filepath.Join(dir, "a"+ext), failing{g}, 2, 3, nil); err == nil {
 			t.Errorf("%s: no error", ext)
 		}
-		must.Is(t, Write(canceled, filepath.Join(dir, "a"+ext), g, nil), context.Canceled)
+		must.Is(t, Write(canceled, filepath.Join(dir, "a"+ext), g, 2, 3, nil), context.Canceled)
 	}
 	for _, name := range []string{"a.v", "a.pbf", "a", "a.xyz.gz", "missing/a.el"} {
 		name = filepath.Join(dir, name)
-		if err := Write(context.Background(), name, g, nil); err == nil || !strings.HasPrefix(err.Error(), name+": ") {
+		if err := Write(context.Background(), name, g, 2, 3, nil); err == nil || !strings.HasPrefix(err.Error(), name+": ") {
 			t.Errorf("%s: got %v, want an error that begins with the name", name, err)
 		}
 	}
 	must.Do(os.Mkdir(filepath.Join(dir, "d.el"), 0o700))
-	if err := Write(context.Background(), filepath.Join(dir, "d.el"), g, nil); err == nil {
+	if err := Write(context.Background(), filepath.Join(dir, "d.el"), g, 2, 3, nil); err == nil {
 		t.Error("wrote over a directory")
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := Write(context.Background(), filepath.Join(dir, "a.sg"), fromEdges(1<<31, nil), nil); err == nil {
+	if err := Write(context.Background(), filepath.Join(dir, "a.sg"), fromEdges(1<<31, nil), 2, 3, nil); err == nil {
 		t.Error("wrote too many vertices for .sg")
 	}
 }
