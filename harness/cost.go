@@ -79,7 +79,8 @@ func (e *engineRun) confirmClock(ctx context.Context) (err error) {
 	if e.spec.Builtin != "" || e.clock != nil || e.wrong() != nil {
 		return nil
 	}
-	part := max(minPart.Seconds(), costPart*e.in.cost.Sum(), 2*e.times(len(e.done))[0])
+	mean, _ := e.times(len(e.done))
+	part := max(minPart.Seconds(), costPart*e.in.cost.Sum(), 2*mean[0])
 	check := record.Check{}
 	for try := 0; try <= maxRepeats && !check.Holds; try++ {
 		roots, err := e.in.others(ctx, 2*clockCalls)

@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -194,13 +195,26 @@ func TestEnergyWorksWithEveryKindOfEngine(t *testing.T) {
 				t.Skip("builds engines")
 			}
 			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "run")
 			args, path := args(t)
-			cmd, temp := teps(t, append([]string{"run", "--roots", "8", "--energy", "500ms", "--meter",
-				"command:wall=" + meter, "--out", dir}, args...)...)
-			cmd.Env = append(cmd.Env, "PATH="+path+":"+os.Getenv("PATH"))
-			out := succeed(t, cmd)
-			nothingLeft(t, temp)
+			var dir string
+			var out []byte
+			for try := 0; ; try++ {
+				dir = filepath.Join(t.TempDir(), fmt.Sprint("run", try))
+				cmd, temp := teps(t, append([]string{"run", "--roots", "8", "--energy", "500ms", "--meter",
+					"command:wall=" + meter, "--out", dir}, args...)...)
+				cmd.Env = append(cmd.Env, "PATH="+path+":"+os.Getenv("PATH"))
+				var err error
+				if out, err = cmd.CombinedOutput(); err == nil {
+					nothingLeft(t, temp)
+					break
+				}
+				switch busy := bytes.Contains(out, []byte("too busy for the host to tell")); {
+				case !busy:
+					t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+				case try == 4:
+					t.Skip("other programs kept this machine too busy")
+				}
+			}
 			e := loaded(dir).Runs[0].Energy
 			if e == nil || e.Failed() || e.Loop == nil {
 				t.Fatalf("energy %+v\n%s", e, out)

@@ -180,8 +180,8 @@ type Graph struct {
 	weighted bool
 }
 
-// Weights copies the weights of the tuples first, first+1, ... to dst, and reports whether Options.Weights has requested
-// them and the file has any.
+// Weights copies the weights of the tuples first, first+1, ... to dst, and reports whether Options.Weights has
+// requested them and the file has any.
 func (g *Graph) Weights(dst []float32, first int64) bool {
 	for _, part := range g.weights {
 		skipped := min(first, int64(len(part)))

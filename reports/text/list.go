@@ -130,5 +130,6 @@ func listRow(l Listed) []string {
 		state += ", no digest"
 	}
 	return []string{reports.Sentence(l.Directory), l.Started.Format(time.DateOnly), reports.Name(l.Machine),
-		strings.Join(engines, ","), strings.Join(graphs, ","), units.Significant(l.fastest()/1e9, 3), state, reports.Sentence(l.Note)}
+		strings.Join(engines, ","), strings.Join(graphs, ","), units.Significant(l.fastest()/1e9, 3), state,
+		reports.Sentence(l.Note)}
 }
