@@ -200,7 +200,8 @@ func (e *engineRun) times(group int) (means, undelayed []float64) {
 	return means, undelayed
 }
 
-// How many times as fast a search may be in a loop, where caches stay warm. Below 0.1 ms they keep the whole graph.
+// A search in a loop may be this many times as fast as a timed one, because caches stay warm. Where searches take less
+// than 0.1 ms, caches keep the whole graph.
 const (
 	maxFaster      = 2.5
 	maxFasterSmall = 4.

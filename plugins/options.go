@@ -32,7 +32,7 @@ type Option struct {
 	Min     *float64 `json:"min,omitempty"` // Int and Float; nil: no bound
 	Max     *float64 `json:"max,omitempty"`
 	Choices []string `json:"choices,omitempty"`
-	Limits  []Limits `json:"limits,omitempty"` // none, or those with each of Choices, besides Description.Limits
+	Limits  []Limits `json:"limits,omitempty"` // empty, or one for each of Choices; Description.Limits hold, too
 	Meaning string   `json:"meaning"`          // one sentence, with its unit
 
 	// A combination of options that does not fit is refused before a graph is generated.

@@ -67,7 +67,8 @@ func (r Run) clockRules() []Check {
 	}
 }
 
-// ClockFault says which rule of clocks does not hold, so that there is no energy figure; empty: all hold.
+// ClockFault returns the first clock rule that the run breaks, with the numbers, or "" if it breaks none. A run that
+// breaks one gets no energy figure.
 func (r Run) ClockFault() string {
 	if r.Construction != nil {
 		for _, c := range r.clockRules() {
