@@ -29,17 +29,6 @@ func signedRank(differences []float64) shift {
 	return s
 }
 
-// Interval estimates the center of repeated measurements from the logarithms of positive values (Hodges and
-// Lehmann), with an interval of Confidence. It is infinite for fewer than MinPairs values.
-func Interval(values []float64) Ratio {
-	logs := make([]float64, len(values))
-	for i, v := range values {
-		logs[i] = math.Log(v)
-	}
-	s := signedRank(logs)
-	return Ratio{math.Exp(s.estimate), math.Exp(s.low), math.Exp(s.high)}
-}
-
 // middle is the median of sorted values.
 func middle(sorted []float64) float64 { return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2 }
 

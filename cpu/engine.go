@@ -22,7 +22,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.13"
+const Version = "1.14"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -49,7 +49,7 @@ func options() []plugins.Option {
 	}
 	return append([]plugins.Option{
 		{Name: "threads", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(maxThreads),
-			Meaning: "number of workers; 0 is one for each processor that the process may use, less those that are busy"},
+			Meaning: "number of workers; 0 is one for each processor that the process may use"},
 		{Name: "adjacency", Kind: plugins.Choice, Default: "csr", Choices: []string{"csr", "packed"},
 			Meaning: "neighbor lists of 32 bits, or compressed (packed: 16 bits for hubs and as few as the graph needs for " +
 				"others); packed takes 42 % less memory and searches have 0.84 to 1.05 of the rate"},
@@ -93,25 +93,18 @@ type instance struct {
 	search *search
 	paths  *paths // nil: kernel 1 was not asked for kernel 3
 	phases []plugins.Phase
-	absent float64 // workers that the system did not run, on average, when kernel 1 measured
 }
 
 // construct runs kernel 1. lists are options that only tests set.
 func construct(
 	ctx context.Context, tuples []graph.Edge, options plugins.Settings, lists layout.Options,
 ) (*instance, error) {
-	start := time.Now()
 	e := &instance{team: team.New(cmp.Or(options.Int("threads"), allowedThreads())), memory: memory.New()}
 	e.team.Wake()
-	defer func() { e.team.Rest() }()
+	defer e.team.Rest()
 	lists.Packed, lists.Hubs = options.Text("adjacency") == "packed", options.Int("hubs")
 	var err error
 	if e.graph, e.phases, err = layout.Build(ctx, tuples, e.team, e.memory, lists); err == nil {
-		prepare := time.Now()
-		e.fit(options, prepare.Sub(start))
-		e.phases = append(e.phases, plugins.Phase{Name: "team", Elapsed: time.Since(prepare)})
-	}
-	if err == nil {
 		prepare := time.Now()
 		e.search, err = newSearch(e.graph, e.team, e.memory, options)
 		e.phases = append(e.phases, plugins.Phase{Name: "buffers", Elapsed: time.Since(prepare)})
@@ -164,12 +157,10 @@ func build(ctx context.Context, in plugins.Input, options plugins.Settings) (plu
 		Bytes:      e.memory.Held(),
 		Entries:    plugins.Counted(int64(e.graph.Lists.Entries())),
 		VertexBits: 32,
-		Tuning: "alpha, beta and thresholds are fixed defaults or set by the user before kernel 1; the number of " +
-			"workers is set by the user, or follows from processors and empty tasks in kernel 1, not from searches",
-		Phases: e.phases,
+		Tuning:     "alpha, beta, thresholds and the number of workers are fixed defaults or set by the user before kernel 1",
+		Phases:     e.phases,
 		Details: []plugins.Fact{
 			{Name: "threads", Value: fmt.Sprint(e.team.Size())},
-			{Name: "choice of threads", Value: e.choice(options)},
 			{Name: "vertices that are not isolated", Value: fmt.Sprint(e.graph.Vertices)},
 			{Name: "order of vertices", Value: orders[e.graph.Order]},
 			{Name: "before the clock", Value: "all workers are woken; they know neither root nor graph"},
@@ -215,37 +206,3 @@ const maxThreads = 1024
 
 // allowedThreads is the number of hardware threads within the process's affinity and its cgroup's quota.
 func allowedThreads() int { return min(runtime.GOMAXPROCS(0), maxThreads) }
-
-// A team of fewer than minShrunk workers keeps them: without one of them it would lose more than by waiting.
-const minShrunk = 4
-
-// fit makes the team smaller until the system runs all workers, if the engine chooses their number. It is part of
-// kernel 1, and measures with empty tasks how fast workers start, for 1/50 of the time that has elapsed and at most 10
-// ms at a time. A worker that shares its processor with another busy program is absent almost half of the time, so an
-// absence of a quarter of a worker means one worker too many.
-func (e *instance) fit(options plugins.Settings, elapsed time.Duration) {
-	for {
-		e.absent = e.team.Absent(min(elapsed/50, 10*time.Millisecond))
-		size := max(e.team.Size()-int(e.absent+0.75), minShrunk)
-		if options.Int("threads") != 0 || size >= e.team.Size() {
-			return
-		}
-		e.team.Rest()
-		e.team.Stop()
-		e.team = team.New(size)
-		e.team.Wake()
-	}
-}
-
-// choice describes for the record how the number of workers was chosen.
-func (e *instance) choice(options plugins.Settings) string {
-	measured := fmt.Sprintf("in kernel 1 the system did not run %.2f of them, on average", e.absent)
-	switch allowed := allowedThreads(); {
-	case options.Int("threads") != 0:
-		return "set by the user; " + measured
-	case e.team.Size() < allowed:
-		return fmt.Sprintf("%d fewer than processors, because others keep some busy; %s", allowed-e.team.Size(), measured)
-	default:
-		return "one for each processor that the process may use; " + measured
-	}
-}

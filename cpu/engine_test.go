@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -185,30 +183,6 @@ func TestSearchWithTooManyLevelsReportsNone(t *testing.T) {
 			if v > 0 && p != graph.Vertex(v-1) {
 				t.Fatalf("a path of %d vertices: parent of %d is %d", c.vertices, v, p)
 			}
-		}
-	}
-}
-
-func TestWorkersThatTheSystemDoesNotRunAreGivenUp(t *testing.T) {
-	processors := runtime.NumCPU()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8 * processors)) // as if the machine had eight times as many
-	tuples := kronecker(t, 14)
-	for _, c := range []struct {
-		threads string
-		words   string
-	}{
-		{"0", "because others keep some busy"}, {"16", "set by the user"},
-	} {
-		set := map[string]string{"threads": c.threads}
-		settings := must.Get(plugins.Resolve(options(), set))
-		e := construction(t, tuples, set)
-		size, choice := e.team.Size(), e.choice(settings)
-		must.Do(e.free())
-		if c.threads == "0" && (size >= 8*processors || size < minShrunk) || c.threads == "16" && size != 16 {
-			t.Errorf("threads=%s: %d workers on %d processors", c.threads, size, processors)
-		}
-		if !strings.Contains(choice, c.words) {
-			t.Errorf("threads=%s: the choice is %q, want %q", c.threads, choice, c.words)
 		}
 	}
 }

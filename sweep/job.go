@@ -36,15 +36,14 @@ type State string
 const (
 	Missing     State = "to do" // never measured, or interrupted
 	Done        State = "done"
-	Precise     State = "not needed" // the repeats before it are precise enough
-	Invalid     State = "invalid"    // complete, but a search is wrong
-	Failed      State = "failed"     // the engine failed
+	Invalid     State = "invalid" // complete, but a search is wrong
+	Failed      State = "failed"  // the engine failed
 	Unreadable  State = "unreadable"
 	Unavailable State = "unavailable" // the engine cannot run here
 )
 
 // Bad reports whether something went wrong.
-func (s State) Bad() bool { return s != Missing && s != Done && s != Precise }
+func (s State) Bad() bool { return s != Missing && s != Done }
 
 // Engine is the job's engine.
 func (j *Job) Engine() record.EngineSpec { return j.Plan.Engines[0] }

@@ -282,27 +282,3 @@ func TestStateOfAJob(t *testing.T) {
 		}
 	}
 }
-
-// Repeats end when the rate is known, but not before an interval can be.
-func TestRepeatsEndWhenTheRateIsKnown(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		done, measured int // of 8 repeats
-		within         float64
-	}{{6, 0, 0.02}, {6, 2, 0.0001}, {6, 2, 0}, {5, 3, 1e-12}} {
-		s := someSweep()
-		s.Engines, s.Plan.Scales, s.Repeats, s.Within = s.Engines[1:], []int{6, 7}, 8, c.within
-		host := newInside()
-		schedule := prepared(t, host, s, filepath.Join(t.TempDir(), "store"))
-		for _, j := range schedule.Jobs {
-			if j.Repeat <= c.done {
-				statistics := &record.Statistics{TEPS: record.Spread{Mean: 1e9 + 1e6*float64(j.Repeat)}}
-				j.State, j.Run = Done, &record.Run{Statistics: statistics}
-			}
-		}
-		must.Equal(t, len(measured(t, schedule, host)), 2*c.measured, c)
-		if got := states(schedule); got[Done] != 2*(c.done+c.measured) || len(schedule.ToDo())+len(schedule.Bad()) > 0 {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/machine"
@@ -77,25 +76,7 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 	if len(failures) == len(programs) {
 		return nil, errors.Join(failures...)
 	}
-	for _, j := range out.Jobs {
-		out.skipPrecise(j)
-	}
 	return out, out.checkMemory(ctx)
-}
-
-// skipPrecise marks a missing job as Precise if its variant's rate is known well enough, and reports whether it is.
-func (s *Schedule) skipPrecise(j *Job) bool {
-	var rates []float64
-	for _, other := range s.Jobs {
-		if other.State == Done && other.Graph() == j.Graph() && other.Engine().Name == j.Engine().Name {
-			rates = append(rates, other.Run.Statistics.TEPS.Mean)
-		}
-	}
-	r, share := compare.Interval(rates), s.Sweep.Within
-	if j.State == Missing && share > 0 && r.High <= r.Estimate*(1+share) && r.Low >= r.Estimate*(1-share) {
-		j.State = Precise
-	}
-	return j.State == Precise
 }
 
 // enter completes a job of an engine.
@@ -165,9 +146,6 @@ func (s *Schedule) Run(ctx context.Context, host harness.Host, command []string,
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	for i, j := range todo {
-		if s.skipPrecise(j) {
-			continue
-		}
 		begin(j, i+1, len(todo))
 		if in == nil || j.Graph() != at {
 			if err := release(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tepsbench/teps/compare"
 	"github.com/tepsbench/teps/record"
 )
 
@@ -18,9 +17,6 @@ type Sweep struct {
 	Engines []Engine
 	Plan    record.Plan // of every run, without its engine; its graphs are those of the sweep
 	Repeats int
-	// Within ends the repeats of a variant once the interval of its harmonic mean is this share of it to each side; 0:
-	// all repeats are measured.
-	Within float64
 }
 
 // Engine is an engine with the values of its options. Every combination of them is a variant.
@@ -71,11 +67,6 @@ func (s Sweep) Check() error {
 	switch {
 	case s.Repeats < 1:
 		return record.Usage("repeats: %d: want at least 1", s.Repeats)
-	case s.Within < 0 || s.Within >= 1:
-		return record.Usage("until: want a share of the rate, such as 2%%")
-	case s.Within > 0 && s.Repeats < compare.MinPairs:
-		return record.Usage("until: an interval takes %d repeats or more; raise repeats: %d to the most that you allow",
-			compare.MinPairs, s.Repeats)
 	case float64(len(s.variants()))*float64(len(s.Plan.GraphIDs()))*float64(s.Repeats) > MaxJobs:
 		return record.Usage("the sweep has more than %d runs; leave out values, graphs or repeats", MaxJobs)
 	}

@@ -69,11 +69,9 @@ func TestCheckRefusesImpossibleSweeps(t *testing.T) {
 		"a scale twice": {func(s *Sweep) { s.Plan.Scales = []int{6, 6} }, "scale 6 is named twice"},
 		"no engine":     {func(s *Sweep) { s.Engines = nil }, "no engine"},
 		"too many":      {func(s *Sweep) { s.Repeats = MaxJobs }, "more than"},
-		"a wrong share": {func(s *Sweep) { s.Within = 1 }, "want a share"},
 		"standard input": {
 			func(s *Sweep) { s.Plan.Graphs = []record.GraphSpec{{Name: "standard input", Path: "-"}} }, "only once",
 		},
-		"too few": {func(s *Sweep) { s.Within = 0.02 }, "6 repeats or more"},
 		"a product beyond an int": {func(s *Sweep) {
 			for range 70 {
 				s.Engines[0].Options = append(s.Engines[0].Options, Values{"o", []string{"1", "2", "3"}})

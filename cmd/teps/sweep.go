@@ -10,7 +10,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -42,8 +41,7 @@ measures only the missing runs. A complete file (fields: docs/sweeps.md):
     - distributed:partition=1d-source
   scales: 16-18
   graph: [grid2d:1000, roads.mtx]
-  repeats: 12        # at most; without until: all
-  until: 2%          # stop once the rate is known this precisely`,
+  repeats: 12`,
 		Example: `  teps sweep threads.yaml --dry-run       the list of the runs
   teps sweep threads.yaml                 measure; again to continue`,
 		Args: exactArgs(1, "the name of a sweep file"),
@@ -175,7 +173,6 @@ type sweepFile struct {
 	Engines []engineEntry `yaml:"engines"`
 	Scales  values        `yaml:"scales"`
 	Repeats int           `yaml:"repeats"`
-	Until   string        `yaml:"until"`
 	Store   string        `yaml:"store"`
 	Plan    planFlags     `yaml:",inline"`
 }
@@ -284,12 +281,6 @@ func (f *sweepFile) sweep(ctx context.Context, engines catalog, host harness.Hos
 		f.Plan.scale = strings.Join(f.Scales, ",")
 	}
 	s.Repeats = f.Repeats
-	if percent, ok := strings.CutSuffix(f.Until, "%"); f.Until != "" {
-		if s.Within, err = strconv.ParseFloat(strings.TrimSpace(percent), 64); err != nil || !ok || !(s.Within > 0) {
-			return s, usage("until: %s: want how precise the rate should be, such as 2%%", f.Until)
-		}
-		s.Within /= 100
-	}
 	if s.Plan, err = f.Plan.settings(f.Scales != nil); err == nil {
 		err = harness.CheckFiles(ctx, s.Plan)
 	}

@@ -109,20 +109,3 @@ func BenchmarkRun(b *testing.B) {
 		team.Run(nothing)
 	}
 }
-
-func TestMembersThatDoNotRunAreAbsent(t *testing.T) {
-	team := NewTeams(3).prepare(3)
-	if got := team.Absent(time.Millisecond); got != 2 {
-		t.Errorf("two members that never run: %v are absent", got)
-	}
-	alone := New(1)
-	if got := alone.Absent(time.Millisecond); got != 0 {
-		t.Errorf("a team without members: %v are absent", got)
-	}
-	running := New(2)
-	defer running.Stop()
-	running.Wake()
-	if got := running.Absent(time.Millisecond); got < 0 || got > 1 {
-		t.Errorf("one member: %v are absent, want between 0 and 1", got)
-	}
-}

@@ -18,7 +18,7 @@ func directions(runs []reports.Summary, _ []reports.Reference) reports.Part {
 	shares := directionShares(runs)
 	return reports.Part{
 		Title: "Top-down and bottom-up", Table: directionsTable(shares),
-		Figures: append([]reports.Figure{directionsFigure(shares)}, levelsTogether(runs)...),
+		Figures: []reports.Figure{directionsFigure(shares)},
 		Explanation: "A search begins top-down. It goes bottom-up where most vertices are unvisited, because each then " +
 			"needs to find only one parent.",
 	}

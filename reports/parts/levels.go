@@ -156,62 +156,6 @@ func counterCurves(levels []plugins.Level) (curves []curve) {
 	return curves
 }
 
-// levelsTogether draws the levels of several engines over each other, for one root at the largest scale and on each
-// other graph: entries looked at, and time.
-func levelsTogether(runs []reports.Summary) (out []reports.Figure) {
-	largest := map[string]int{} // scale, by source
-	for _, r := range runs {
-		if hasLevels(r) {
-			largest[r.Source] = max(largest[r.Source], r.Scale)
-		}
-	}
-	for _, source := range slices.Sorted(maps.Keys(largest)) {
-		var root *record.RootRecord // the median one of the first engine
-		var f reports.Figure
-		var entries, times []curve
-		depth := 0
-		all := seriesOf(runs, func(r reports.Summary) bool { return r.Source == source && r.Scale == largest[source] })
-		for _, s := range limited(&f, all, maxSeries, "engines") {
-			run := s.runs[0]
-			if first, found := medianRoot(run); root == nil && found {
-				root = &first
-				f.Name = "levels-" + graphFile(run)
-				f.Title = "Entries looked at and time in each level, by engine, " + run.AtGraph()
-				f.Note("Root " + reports.RootLabel(first) + ", the median one of the first engine.")
-			}
-			i := slices.IndexFunc(run.Roots, func(r record.RootRecord) bool {
-				return root != nil && r.Root == root.Root && len(r.Levels) <= maxLevels && drawable(run, r)
-			})
-			if i < 0 {
-				continue
-			}
-			took, counted := curve{label: s.label, look: s.look}, false
-			for k, level := range run.Roots[i].Levels {
-				n, known := level.Edges.Get()
-				if known && !counted { // a curve for levels that follow each other and have counts
-					entries = append(entries, curve{label: s.label, look: s.look})
-				}
-				if counted = known; known {
-					part := &entries[len(entries)-1]
-					part.points = append(part.points, xy(float64(k), float64(n)))
-				}
-				took.points = append(took.points, xy(float64(k), level.Elapsed.Seconds()*1e3))
-				depth = max(depth, k)
-			}
-			times = append(times, took)
-		}
-		if len(times) < 2 || depth == 0 || spanOf(entries...).empty() || spanOf(times...).empty() {
-			continue
-		}
-		f.Legend = legend(times)
-		f.Panels = []reports.Panel{curvePanel(2.4, levelAxis(depth+1), "Entries looked at", entries...),
-			curvePanel(2.4, levelAxis(depth+1), "Time (ms)", times...)}
-		f.Panels[1].X.Title = "Level"
-		out = append(out, f)
-	}
-	return out
-}
-
 // merged makes one level of each n: their time together, the means of their counts, and the direction of the first.
 func merged(levels []plugins.Level, n int) (out []plugins.Level) {
 	for part := range slices.Chunk(levels, n) {
