@@ -5,12 +5,13 @@ package cpu
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/cpu/layout"
 	"github.com/tepsbench/teps/graph"
@@ -66,64 +67,6 @@ func check(t *testing.T, e plugins.Engine, truth *enginetest.Truth, root graph.V
 	t.Helper()
 	if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
 		t.Fatalf("Search(%d): %v", root, err)
-	}
-}
-
-// combinations are sets of options that together take every path of the engine. Teams alternate, from one call to the
-// next as well.
-func combinations(call int) (sets []map[string]string) {
-	for i, text := range []string{
-		"", "adjacency=packed", "adjacency=packed alpha=1e9 beta=0 hubs=5", "adjacency=packed alpha=0 sequential=0",
-		"direction=topdown hubs=2 sequential=0", "direction=bottomup", "alpha=1e9 beta=0 hubs=3", "alpha=1e9 beta=0",
-		"alpha=1000 beta=1.5 sequential=0",
-	} {
-		set := optionsOf(text, " ")
-		if set["threads"] = []string{"1", "3", "2", "8"}[(i+call)%4]; testing.Short() && i%2 == 1 {
-			continue
-		}
-		sets = append(sets, set)
-	}
-	return sets
-}
-
-var named = map[string][]graph.Edge{
-	"no tuples":                     nil,
-	"one edge":                      edges(0, 1),
-	"self-loops only":               edges(2, 2, 0, 0),
-	"one vertex with a self-loop":   edges(0, 0),
-	"a path":                        edges(0, 1, 1, 2, 2, 3, 3, 4, 4, 5),
-	"a star":                        edges(3, 0, 3, 1, 3, 2, 3, 4, 3, 5, 3, 6),
-	"two components":                edges(0, 1, 1, 2, 5, 6, 6, 7),
-	"duplicates in both directions": edges(0, 1, 1, 0, 0, 1, 1, 2, 2, 1, 2, 2),
-	"a clique":                      edges(0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3),
-	"far labels":                    edges(20_000, 5, 5, 17_000),
-}
-
-func TestSearchesAgreeWithTheOracle(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	uniform, _ := source(t, "uniform:900:2500") // in the given order, with isolated labels and another component
-	graphs := map[string][]graph.Edge{"uniform": append(uniform, edges(910, 911, 905, 905)...)}
-	for scale := 6; scale <= 12 && (scale < 10 || !testing.Short()); scale += 2 {
-		graphs[fmt.Sprintf("Kronecker s%d", scale)] = kronecker(t, scale)
-	}
-	maps.Copy(graphs, named)
-	for call, name := range slices.Sorted(maps.Keys(graphs)) {
-		tuples := graphs[name]
-		vertices := int64(3) // labels beyond every tuple
-		for _, e := range tuples {
-			u, v := e.Ends()
-			vertices = max(vertices, int64(u)+4, int64(v)+4)
-		}
-		truth := truthOf(t, tuples, vertices)
-		for _, set := range combinations(call) {
-			t.Run(fmt.Sprint(name, set), func(t *testing.T) {
-				e := open(t, tuples, set)
-				for i := range int64(12) {
-					check(t, e, truth, graph.Vertex(i*7919%vertices))
-				}
-				check(t, e, truth, graph.Vertex(vertices-1))
-			})
-		}
 	}
 }
 
@@ -185,4 +128,65 @@ func TestSearchWithTooManyLevelsReportsNone(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The whole suite with the default options, and searches of its smaller graphs with sets of options that together have
+// every pair of values of two options.
+func TestConformance(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	enginetest.Test(t, opener)
+	sets := append(slices.Clone(pairwise), "threads=1 direction=bottomup hubs=3")
+	for _, set := range sets {
+		if testing.Short() && !strings.Contains(set, "threads=3 adj") {
+			continue // one worker has no races
+		}
+		enginetest.TestQuick(t, opener, []string{"graph/*"}, optionsOf(set, " "))
+	}
+}
+
+func opener(context.Context) (plugins.Engine, error) { return New(), nil }
+
+// pairwise has every pair of values, except for beta with searches that never go bottom-up.
+var pairwise = []string{
+	"threads=3 adjacency=packed alpha=1e9 beta=0 sequential=0 hubs=2",
+	"threads=1 adjacency=csr alpha=1e9 beta=16384 sequential=4096 hubs=0",
+	"threads=1 adjacency=packed alpha=20 beta=0 sequential=4096 hubs=2",
+	"threads=3 adjacency=csr alpha=20 beta=16384 sequential=0 hubs=0",
+	"threads=3 adjacency=packed alpha=0 beta=0 sequential=4096 hubs=0",
+	"threads=1 adjacency=csr alpha=0 beta=0 sequential=0 hubs=2",
+	"threads=1 adjacency=packed alpha=1e9 beta=16384 sequential=0 hubs=2",
+}
+
+func TestBitmapIsASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 300).Draw(t, "vertices")
+		b, want := make(bitmap, (n+63)>>6), make([]bool, n)
+		if rapid.Bool().Draw(t, "full") {
+			b.fill(n)
+			for v := range want {
+				want[v] = true
+			}
+		}
+		for range rapid.IntRange(0, 20).Draw(t, "changes") {
+			from := rapid.IntRange(0, n).Draw(t, "from")
+			if from < n {
+				b.remove(uint32(from))
+				want[from] = false
+			}
+		}
+		var queue []uint64
+		for v, in := range want {
+			if b.has(uint32(v)) != in {
+				t.Fatalf("bitmap has %d: %v, want %v", v, !in, in)
+			}
+			if in {
+				queue = append(queue, uint64(v))
+			}
+		}
+		again := make(bitmap, len(b))
+		again.set(queue)
+		if !slices.Equal(again, b) {
+			t.Fatalf("bitmap set from its queue is %x, want %x", again, b)
+		}
+	})
 }

@@ -4,12 +4,18 @@ package cuda
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -88,6 +94,136 @@ func TestHubCountStaysInBounds(t *testing.T) {
 		set := must.Get(plugins.Resolve(options(), map[string]string{"hubs": strconv.FormatInt(test.set, 10)}))
 		if got := (configuration{Settings: set}).hubCount(test.vertices); got != test.want {
 			t.Errorf("hubs=%d, %d vertices: got %d, want %d", test.set, test.vertices, got, test.want)
+		}
+	}
+}
+
+// A level of one of several GPUs has the time of its phases, and the sums of what the GPU sent.
+func TestLevelOfARank(t *testing.T) {
+	rank := deviceLevel{BottomUp: 1, Frontier: 7, Examined: 50, Nanoseconds: 112,
+		Phase: [numPhases]uint64{100, 0, 0, 10, 2}, Bytes: [2]uint64{8, 64}, Messages: [2]uint64{1, 2}}
+	scan, reduce := plugins.Phase{Name: "scan", Elapsed: 100}, plugins.Phase{Name: "reduce", Elapsed: 2}
+	expand := plugins.Phase{Name: "expand", Elapsed: 10, Bytes: plugins.Counted(64), Messages: plugins.Counted(2)}
+	want := plugins.Level{Direction: graph.BottomUp, Frontier: 7, Edges: plugins.Counted(50), Elapsed: 112,
+		Bytes: plugins.Counted(72), Messages: plugins.Counted(3), Phases: []plugins.Phase{scan, expand, reduce}}
+	equal := cmp.Comparer(func(a, b plugins.Count) bool { return a == b })
+	if diff := cmp.Diff(want, rank.ofRank(false), equal); diff != "" {
+		t.Errorf("without a grid: want (-), got (+):\n%s", diff)
+	}
+	fold := plugins.Phase{Name: "fold", Bytes: plugins.Counted(8), Messages: plugins.Counted(1)}
+	want.Phases = []plugins.Phase{scan, fold, {Name: "update"}, expand, reduce}
+	if diff := cmp.Diff(want, rank.ofRank(true), equal); diff != "" {
+		t.Errorf("on a grid: want (-), got (+):\n%s", diff)
+	}
+	sum := rank
+	if sum.add(&rank); sum.phases(false)[0].Elapsed != 200 {
+		t.Errorf("two levels together: got a scan of %v, want 200ns", sum.phases(false)[0].Elapsed)
+	}
+}
+
+func TestSortBitsFitEverySourceAndTarget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		searched := rapid.Int64Range(1, math.MaxUint32).Draw(t, "searched")
+		from := rapid.Int64Range(0, searched-1).Draw(t, "from")
+		to := rapid.Int64Range(from+1, searched).Draw(t, "to")
+		target, key := sortBits(offload.Span{From: from, To: to}, searched)
+		largest := uint64(to-from-1)<<target | uint64(searched-1)
+		if uint64(searched-1)>>target != 0 || key < 64 && largest>>key != 0 || key > 64 {
+			t.Fatalf("got %d and %d bits for sources below %d and targets below %d", target, key, to-from, searched)
+		}
+	})
+}
+
+func TestTuplesBeyondLimitsAreRejected(t *testing.T) {
+	limit := limits()
+	if limit != (plugins.Limits{Vertices: 1<<32 - 1, Tuples: 1 << 34}) {
+		t.Errorf("got limits %+v", limit)
+	}
+	for name, test := range map[string]struct {
+		tuples   int64
+		maxLabel uint64
+		tooLong  bool
+		fits     bool
+	}{
+		"no tuples":          {0, 0, false, true},
+		"both at the limit":  {limit.Tuples, uint64(limit.Vertices) - 1, false, true},
+		"label too large":    {10, uint64(limit.Vertices), false, false},
+		"label of 48 bits":   {10, 3, true, false},
+		"one tuple too many": {limit.Tuples + 1, 3, false, false},
+	} {
+		err := checkTuples(test.tuples, test.maxLabel, test.tooLong)
+		if test.fits != (err == nil) || err != nil && !errors.Is(err, plugins.ErrTuples) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestMoreVerticesThanQueueCountsAreRejected(t *testing.T) {
+	for searched, want := range map[uint64]uint64{1<<30 - 1: 34, 1<<29 - 1: 35} {
+		if shift, err := queueShift(searched, 1<<want-1); shift != want || err != nil {
+			t.Errorf("%d vertices: got %d and %v, want %d", searched, shift, err, want)
+		}
+	}
+	if _, err := queueShift(1<<30, 1<<34-1); !errors.Is(err, plugins.ErrTuples) {
+		t.Errorf("got %v, want ErrTuples", err)
+	}
+}
+
+// The numbers are those of kernel 1 at scale 26; see docs/results/cuda/memory.txt.
+func TestListsFitOnlyIfTheirLargestRangeCanBeSorted(t *testing.T) {
+	const entries, maxRange, rest, used = 2_142_000_000, 278_008_872, 2_119_300_000, 894_000_000
+	for gib, fits := range map[int64]bool{8: false, 11: false, 12: false, 13: false, 14: true, 16: true} {
+		room := gib<<30 - used
+		if got := listsFit(room, entries, maxRange, rest); got != fits {
+			t.Errorf("%d GiB: got fits %t, want %t", gib, got, fits)
+		}
+		if capacity := (room - 4*entries - minSortBytes) / pairBytes; fits && capacity < maxRange {
+			t.Errorf("%d GiB: lists fit, but their largest range has %d entries, and only %d can be sorted",
+				gib, maxRange, capacity)
+		}
+	}
+}
+
+// At scale 30, of 2^30 labels 41 % have an edge and 37 % a list, extrapolated from scales 16 to 22. Kernel 1 has
+// allocated 9 GB of it before it decides.
+func TestPackedListsOfScale30FitOnOneH200(t *testing.T) {
+	const labels, entries, used = 1 << 30, 1 << 35, 9 << 30
+	rest := searchBytes(labels, labels*41/100, labels*37/100) + parentBytes(labels)
+	for gib, fits := range map[int64]bool{80: false, 96: false, 139: true} {
+		if got := packable(gib<<30-used, entries, rest-used); got != fits {
+			t.Errorf("%d GiB: got fits %t, want %t", gib, got, fits)
+		}
+		if listsFit(gib<<30-used, entries, 0, rest-used) {
+			t.Errorf("%d GiB: plain lists fit", gib)
+		}
+	}
+}
+
+func TestMemoryOfASearch(t *testing.T) {
+	for n, want := range map[int64]int64{0: 0, 1: 1, 32: 1, 33: 2, 1 << 30: 1 << 25} {
+		if got := words(n); got != want {
+			t.Errorf("bitmap of %d vertices: got %d words, want %d", n, got, want)
+		}
+	}
+	// 10 labels; 8 vertices, 6 of them searched: four bitmaps and the hubs of one word, 32 bytes for each searched
+	// vertex, 4 for each vertex, 8 for each label
+	if got, want := searchBytes(10, 8, 6), int64(5*4+32*6+4*8+8*10); got != want {
+		t.Errorf("search: got %d bytes, want %d", got, want)
+	}
+	if got := parentBytes(10); got != 80 {
+		t.Errorf("parents: got %d bytes, want 80", got)
+	}
+}
+
+func TestCachedFrontierBitsFitIntoSharedMemory(t *testing.T) {
+	for _, c := range []struct{ needed, wanted, limit, want int64 }{
+		{52_000, 65_536, 232_448, 65_536}, // compute capability 9.0
+		{52_000, 65_536, 65_536, 13_536},  // 7.5
+		{52_001, 65_536, 65_536, 13_520},
+		{52_000, 65_536, 49_152, 0},
+	} {
+		if got := cachedBytes(c.needed, c.wanted, c.limit); got != c.want {
+			t.Errorf("%d bytes wanted, %d needed, limit %d: got %d, want %d", c.wanted, c.needed, c.limit, got, c.want)
 		}
 	}
 }

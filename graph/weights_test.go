@@ -33,7 +33,7 @@ func hashOfFloats(numbers []float32) string {
 	return fmt.Sprintf("%x", hash.Sum(nil))
 }
 
-// The values come from the Graph500 reference, version 3.0.0, as those of golden_test.go.
+// The values come from the Graph500 reference, version 3.0.0, as those of kronecker_test.go.
 func TestWeightsMatchTheReferenceBitForBit(t *testing.T) {
 	for scale, want := range map[int]string{
 		10: "199971e6332f459fe9980a9824b2961e9ec6c724118e24549a1c3880d28616b4",

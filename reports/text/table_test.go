@@ -3,13 +3,18 @@
 package text
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/perf/benchfmt"
+	"pgregory.net/rapid"
 
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/record"
@@ -69,4 +74,115 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		}
 	}
 	samples.Golden(t, "tables", all.String())
+}
+
+// A record names its engines, options and host. None of these is a formula to a spreadsheet that opens the table, and
+// none has a control character.
+func TestCSVHasNoFormulas(t *testing.T) {
+	for text, want := range map[string]string{"=cmd|'/c calc'!A1": "'=cmd|'/c calc'!A1", "+1+1": "'+1+1", "-2+3": "'-2+3",
+		"@SUM(A1)": "'@SUM(A1)", "\t=1+1": "' =1+1", "\r=1+1": "' =1+1", "a\x1b[31m\r\nb": "a [31m  b",
+		"\u202eb\xff": " b "} {
+		r := samples.Result([]string{text}, 16)
+		r.ID, r.Machine.Hostname, r.Machine.CPU, r.Software.Commit = text, text, text, text
+		r.Runs[0].Description.Version, r.Runs[0].Options = text, map[string]string{text: "1"}
+		var b bytes.Buffer
+		must.Do(CSV(&b, report(r)))
+		rows := must.Get(csv.NewReader(&b).ReadAll())
+		kept := 0
+		for _, cell := range rows[1] {
+			if strings.HasPrefix(cell, want) {
+				kept++
+			}
+		}
+		must.Equal(t, kept, 8, text, want, rows[1])
+	}
+}
+
+// Each label is a separate benchmark, and benchstat reads it as one part of the name.
+func TestBenchGivesEveryEngineItsOwnName(t *testing.T) {
+	long := strings.Repeat("distributed-ranks=16-", 4)
+	names := []string{long + "owner=block", long + "owner=modulo", "a/b", "a-b", "a b", "-a-b-", "a%2Fb", "cpu:threads=1",
+		"cpu-threads=1", "\xff", "\xfe", "\ufffd", "引擎", "引\n擎"}
+	var text bytes.Buffer
+	must.Do(Bench(&text, report(samples.Result(names, 16))))
+	seen := map[string]int{}
+	for r := benchfmt.NewReader(&text, "records"); r.Scan(); {
+		result, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			continue // a unit
+		}
+		_, parts := result.Name.Parts()
+		if len(parts) != 2 || string(parts[1]) != "/scale=16" {
+			t.Fatalf("the name is %s", result.Name)
+		}
+		seen[string(parts[0])]++
+	}
+	if len(seen) != len(names) || seen["/engine=cpu:threads=1"] != 66 || seen["/engine=a%2Fb"] != 66 {
+		t.Errorf("%d names, want %d with 66 results each: %v", len(seen), len(names), seen)
+	}
+}
+
+// goodMarkdown checks what GitHub needs to make tables of tables: a line under the head, as many cells in every row;
+// and that no tag is there but those that fold.
+func goodMarkdown(t *testing.T, text string) {
+	t.Helper()
+	cell := regexp.MustCompile(`(?:\\.|[^\\|])*\|`)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		cells := len(cell.FindAllString(line[1:], -1))
+		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], "| -") {
+			if i > 0 && lines[i-1] != "" {
+				t.Errorf("no empty line before the table of %q", line)
+			}
+		}
+		if !strings.HasPrefix(lines[i-1], "|") {
+			if i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "| -") {
+				t.Errorf("no line under the head %q", line)
+			}
+			continue
+		}
+		must.Equal(t, cells, len(cell.FindAllString(lines[i-1][1:], -1)), line)
+	}
+	for _, tag := range regexp.MustCompile(`(\\*)<[^>]*>?`).FindAllStringSubmatch(text, -1) {
+		switch whole := strings.TrimLeft(tag[0], `\`); {
+		case len(tag[1])%2 == 1: // escaped
+		case whole == "<details>", whole == "</details>", whole == "<summary>", whole == "</summary>", whole == "<sub>",
+			whole == "</sub>", whole == "<!-- -->":
+		case strings.HasPrefix(whole, "<https://doi.org/"):
+		default:
+			t.Errorf("the tag %q", whole)
+		}
+	}
+	if strings.ContainsAny(text, "\x00\x1b\u202e") {
+		t.Error("a control character")
+	}
+}
+
+func TestMarkdownEscapesNames(t *testing.T) {
+	for in, want := range map[string]string{
+		"a|b":            `a\|b`,
+		"@someone":       "@<!-- -->someone",
+		"#12":            `\#<!-- -->12`,
+		"GH-12":          "GH<!-- -->-12",
+		"<b>":            `\<b\>`,
+		"&lt;":           "&amp;lt;",
+		"- x":            `\- x`,
+		"https://x.test": "https:<!-- -->//x.test",
+		"2D, s20":        "2D, s20",
+	} {
+		must.Equal(t, literal(in), want, in)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		text := reports.Clean(rapid.String().Draw(r, "text"), 60)
+		result := samples.FewRoots([]string{"cpu"}, 16)
+		result.ID, result.Machine.CPU = text, text
+		var b strings.Builder
+		if err := Markdown(&b, report(result)); err != nil {
+			r.Fatal(err)
+		}
+		goodMarkdown(t, b.String())
+	})
 }
