@@ -18,8 +18,8 @@
 //
 // levels.go derives the level of each vertex, its distance from the root in the tree, from the parents only, and checks
 // rules 1 and 2. tuples.go streams the tuples once, compares the levels of both ends (rules 3 and 4), and clears a bit
-// of each vertex whose tree edge it finds (rule 5). Both only detect that a rule is broken; explain.go then searches
-// for the vertex or tuple on one thread. violation.go has the texts.
+// of each vertex whose tree edge it finds (rule 5). Both only detect that a rule is broken; violation.go then searches
+// for the vertex or tuple on one thread, and has the texts.
 //
 // A graph that is too large for one process has a validator of several parts (part.go, exchange.go), with the same
 // rules and verdicts. It shares the scan of the tuples, but derives levels by rounds between the parts.

@@ -4,7 +4,6 @@ package team
 
 import (
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -211,42 +210,6 @@ func TestFirstIsWhatPiecesHandsOutFirst(t *testing.T) {
 			if end != n {
 				t.Errorf("size %d, n %d: the shares end at %d", size, n, end)
 			}
-		}
-	}
-}
-
-// machine returns nodes x cores x threads processors, numbered as Linux does: first one thread of every core.
-func machine(nodes, cores, threads int) (all []processor) {
-	for range threads {
-		for node := range nodes {
-			for core := range cores {
-				all = append(all, processor{number: len(all), node: node, socket: node, core: core})
-			}
-		}
-	}
-	return all
-}
-
-func TestProcessorsAreChosenByNodeAndCore(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		processors []processor
-		size       int
-		want       []int // numbers
-	}{
-		{"one of each core", machine(1, 4, 2), 4, []int{0, 1, 2, 3}},
-		{"then the second threads", machine(1, 4, 2), 6, []int{0, 1, 2, 3, 4, 5}},
-		{"evenly over nodes", machine(2, 4, 1), 4, []int{0, 1, 4, 5}},
-		{"ordered by node", machine(2, 2, 2), 8, []int{0, 1, 4, 5, 2, 3, 6, 7}},
-		{"more workers than processors", machine(1, 2, 1), 5, []int{0, 0, 0, 1, 1}},
-		{"what affinity leaves", machine(2, 4, 1)[3:6], 3, []int{3, 4, 5}},
-	} {
-		var got []int
-		for _, p := range choose(c.processors, c.size) {
-			got = append(got, p.number)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: workers are on processors %v, want %v", c.name, got, c.want)
 		}
 	}
 }
