@@ -100,7 +100,7 @@ var arrows = map[string][]string{
 	"cmd/teps-engine-cuda-literature": {"plugins/rpc", "cuda/literature"},
 	"cmd/teps-host-cuda":              {"plugins/rpc", "cuda/accelerator"},
 	"native":                          {"graph", "plugins"},
-	"serial":                          {"graph", "plugins", "internal/kolganov"},
+	"serial":                          {"graph", "plugins", "machine", "internal/kolganov"},
 	"examples":                        {},
 	"examples/go":                     {"graph", "plugins", "plugins/rpc"},
 }

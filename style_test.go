@@ -64,7 +64,8 @@ var allowedPhrases = regexp.MustCompile(`(?i)\bthere (is|are|was|were) no\b|` +
 	`"(relabelled|symmetrised)|: (relabelled|symmetrised)\b`) // in records
 
 func TestProseIsPlainEnglish(t *testing.T) {
-	for _, path := range texts(t, ".go", ".cu", ".cuh", ".c", ".h", ".md", ".txtar", ".py", ".proto", ".html") {
+	pages := []string{"reports/page/page.html"} // no others: the commands in documents write pages of old records
+	for _, path := range append(pages, texts(t, ".go", ".cu", ".cuh", ".c", ".h", ".md", ".txtar", ".py", ".proto")...) {
 		data := must.Get(os.ReadFile(path))
 		for n, line := range strings.Split(string(data), "\n") {
 			if !forbiddenPhrases.MatchString(line) {

@@ -75,10 +75,10 @@ func (in *Input) given(labels []uint64, joined func([]graph.Vertex) ([]bool, err
 			isolated = append(isolated, fmt.Sprint(in.label(root)))
 		}
 	}
-	for what, wrong := range map[string][]string{"are not vertices of": missing, "have no neighbor in": isolated} {
+	for what, wrong := range map[string][]string{"not vertices of": missing, "without a neighbor in": isolated} {
 		if n := len(wrong); n > 0 {
-			return nil, &ReadError{record.Usage("%d of %d roots %s %s: %s", n, len(labels), what, in.id,
-				strings.Join(wrong[:min(n, 5)], ", "))}
+			return nil, &ReadError{record.Usage("%s %s: %s (%d of %d roots)", what, in.id,
+				strings.Join(wrong[:min(n, 5)], ", "), n, len(labels))}
 		}
 	}
 	return roots, nil

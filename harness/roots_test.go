@@ -140,6 +140,6 @@ func TestGivenRootsAreVerticesWithNeighbors(t *testing.T) {
 		return has, nil
 	}
 	must.Equal(t, must.Get(in.given([]uint64{2, 0}, joined)), []graph.Vertex{2, 0})
-	must.Is(t, must.Err(in.given([]uint64{0, 4}, joined)), record.ErrUsage, "1 of 2 roots are not vertices of g: 4")
-	must.Is(t, must.Err(in.given([]uint64{3}, joined)), record.ErrUsage, "1 of 1 roots have no neighbor in g: 3")
+	must.Is(t, must.Err(in.given([]uint64{0, 4}, joined)), record.ErrUsage, "not vertices of g: 4 (1 of 2 roots)")
+	must.Is(t, must.Err(in.given([]uint64{3}, joined)), record.ErrUsage, "without a neighbor in g: 3 (1 of 1 roots)")
 }

@@ -126,7 +126,7 @@ func (r Result) FactLine() string {
 	}
 	return Joined(" · ", Dated(r.Started), Name(m.Hostname), Joined(", ", Name(m.CPU), cores),
 		Joined(", ", slices.Compact(gpus)...), units.Bytes(m.MemoryBytes),
-		"teps "+Joined(" ", Name(r.Software.Version), Clean(r.Software.Commit, 16)), "record "+r.Name(),
+		"teps "+Joined(" ", Name(r.Software.Version), ShortBuild(r.Software.Commit)), "record "+r.Name(),
 		Sentence(strings.Join(r.Command, " ")))
 }
 

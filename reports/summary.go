@@ -96,7 +96,9 @@ func (s *Summary) average() {
 			kernel1 = append(kernel1, float64(run.Construction.Elapsed))
 		}
 		if run.Energy != nil {
-			s.Energy = cmp.Or(s.Energy, run.Energy)
+			if s.Energy == nil {
+				s.Energy, s.Compliance.Power = run.Energy, run.Compliance.Power
+			}
 			figures = append(figures, run.Energy.Figures...)
 		}
 	}
@@ -212,8 +214,11 @@ func (s Summary) Version() string {
 }
 
 // BuildName is a short name of the build.
-func (s Summary) BuildName() string {
-	commit, dirty := strings.CutSuffix(Clean(s.Build, SentenceLength), "+dirty")
+func (s Summary) BuildName() string { return ShortBuild(s.Build) }
+
+// ShortBuild shortens a commit or a checksum; a plus stands for changes since the commit.
+func ShortBuild(build string) string {
+	commit, dirty := strings.CutSuffix(Clean(build, SentenceLength), "+dirty")
 	word := []rune(commit)
 	return string(word[:min(7, len(word))]) + map[bool]string{true: "+"}[dirty]
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/machine"
 	"github.com/tepsbench/teps/plugins"
 )
 
@@ -21,7 +22,7 @@ func describe() (plugins.Description, error) {
 	}
 	d := plugins.Description{
 		Name: "serial", Version: "2", Summary: "Textbook search on one thread over plain compressed sparse rows.",
-		Devices: []plugins.Device{{Kind: "cpu", Name: "one thread, or as many as are set", Units: 1}},
+		Devices: []plugins.Device{{Kind: "cpu", Name: machine.Processor(), Units: 1}},
 		Options: append([]plugins.Option{{
 			Name: "work", Kind: plugins.Choice, Default: "linear", Choices: []string{"linear", "quadratic", "hybrid"},
 			Meaning: "linear: a queue holds the frontier; quadratic: each level looks for its frontier among all vertices; " +

@@ -83,6 +83,9 @@ func runSweep(c *cobra.Command, engines catalog, host *processes, path string, d
 	if err != nil && !stopped {
 		return fmt.Errorf("%w; the same command continues the sweep", err)
 	}
+	if !quiet {
+		fmt.Fprintln(stderr)
+	}
 	writeTable(c.OutOrStdout(), s, false)
 	if stopped {
 		fmt.Fprintf(stderr, "teps: stopped; continue with: teps sweep %s\n", printable(path))

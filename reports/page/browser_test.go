@@ -186,6 +186,10 @@ func TestPagesOfManyRunsInABrowser(t *testing.T) {
 		}
 		must.Equal(t, b.ask("document.documentElement.scrollWidth"), "1280", name)
 		must.Equal(t, b.ask(textsOutside), "", name)
+		if name == "30 records" { // on a phone, too
+			b.show(write(t, strings.ReplaceAll(text, "at scale 16", "on uniform:1000000:16000000")), 390, "light")
+			must.Equal(t, b.ask("document.documentElement.scrollWidth"), "390", name)
+		}
 		if strings.HasSuffix(name, ".png") {
 			b.photograph(name, 1280)
 		}

@@ -116,13 +116,21 @@ func Verdicts(r reports.Report) (lines []string) {
 				"graph in both", sides[0].Name, sides[i].Name))+".")
 		}
 	}
-	fastest, graphs := []string{}, map[record.GraphID]bool{}
+	fastest, graphs, best, highest := []string{}, map[record.GraphID]bool{}, 0, 0.0
 	for _, run := range reports.Sorted(r.All) {
 		if m := run.Repeats[0].Machine; !graphs[run.GraphID] && run.Rate() > 0 {
+			if run.Rate() > highest {
+				best, highest = len(fastest), run.Rate()
+			}
 			fastest = append(fastest, fmt.Sprintf("%s, %s has %s GTEPS on %s", run.AtGraph(), run.Label,
 				reports.GTEPS(run.Rate()), reports.Name(cmp.Or(m.Hostname, m.CPU))))
 		}
 		graphs[run.GraphID] = true
+	}
+	if r.Many() && len(fastest) > 1 { // the first line is the title of the page
+		lines = append(lines, "The fastest: "+fastest[best]+".")
+		fastest = slices.Delete(fastest, best, best+1)
+		return append(lines, "On the other graphs: "+strings.Join(fastest, "; ")+".")
 	}
 	if len(fastest) > 0 {
 		lines = append(lines, "The fastest: "+strings.Join(fastest, "; ")+".")

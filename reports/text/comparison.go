@@ -138,7 +138,7 @@ func sideText(s compare.Side) string {
 	var hosts, builds []string
 	for _, r := range s.Results {
 		hosts = append(hosts, reports.Joined(", ", reports.Name(r.Machine.Hostname), reports.Name(r.Machine.CPU)))
-		builds = append(builds, reports.Joined(" ", reports.Name(r.Software.Version), reports.Clean(r.Software.Commit, 16)))
+		builds = append(builds, reports.Joined(" ", reports.Name(r.Software.Version), reports.ShortBuild(r.Software.Commit)))
 	}
 	runs := "started " + reports.Dated(s.Results[0].Started)
 	if n := len(s.Results); n > 1 {
