@@ -73,12 +73,6 @@ func open(t *testing.T, tuples []graph.Edge, options map[string]string) plugins.
 	return e
 }
 
-func truthOf(t *testing.T, tuples []graph.Edge, scale int) *enginetest.Truth {
-	t.Helper()
-	truth := must.Get(enginetest.NewTruth(tuples, 1<<scale))
-	return truth
-}
-
 // oneDirection returns options with which all levels have the same direction, the root's too.
 func oneDirection() (sets []map[string]string) {
 	for _, direction := range []string{"topdown", "bottomup"} {
@@ -103,7 +97,7 @@ func TestEveryGridHasTheLevelsOfTheOracle(t *testing.T) {
 		sets = append(sets, forms[g%3])
 	}
 	for input, tuples := range [][]graph.Edge{kronecker(t, scale, 16), kronecker(t, scale, 1)} { // dense, sparse
-		truth := truthOf(t, tuples, scale)
+		truth := must.Get(enginetest.NewTruth(tuples, 1<<scale))
 		for k, set := range sets {
 			if k%2 != input || testing.Short() && k/2%3 != 0 {
 				continue
@@ -158,26 +152,6 @@ func onBothSides(t *testing.T) []graph.Edge {
 		tuples[k] = graph.MakeEdge(u*(labels/(1<<scale)), v*(labels/(1<<scale))+3*(u&1)*(v&1))
 	}
 	return tuples
-}
-
-// With many ranks and few labels, the last ranks own none.
-func TestRanksWithoutLabels(t *testing.T) {
-	for _, c := range []struct{ scale, ranks int }{{1, 4}, {2, 16}, {6, 60}, {9, 48}} {
-		tuples := kronecker(t, c.scale, 16)
-		truth := truthOf(t, tuples, c.scale)
-		for _, set := range []map[string]string{
-			{}, {"partition": "1d-source"}, {"partition": "2d"}, {"owner": "modulo"},
-		} {
-			set["ranks"] = strconv.Itoa(c.ranks)
-			e := open(t, tuples, set)
-			for _, root := range []graph.Vertex{0, 1, 1<<c.scale - 1} {
-				if _, err := truth.Search(t.Context(), root, e.Search); err != nil {
-					t.Errorf("scale %d, %v, root %d: %v", c.scale, set, root, err)
-				}
-			}
-			e.Close()
-		}
-	}
 }
 
 // A search with more levels than are recorded reports none, but all messages.

@@ -102,23 +102,6 @@ func TestMessagesOfALevelAreLogarithmic(t *testing.T) {
 	}
 }
 
-// All ranks of a grid row discover the leaves of the stars, whose centers are in all grid columns. Each leaf is
-// assigned to one of them, which sends its parent to the owner.
-func TestPrefixAssignsAVertexToOneRank(t *testing.T) {
-	const leaves, centers = 900, 64
-	var tuples []graph.Edge
-	for v := graph.Vertex(0); v < leaves; v++ {
-		for center := graph.Vertex(0); center < centers; center++ {
-			tuples = append(tuples, graph.MakeEdge(v, leaves+center)) // the search begins at a leaf
-		}
-	}
-	set := optionsOf("ranks=4:partition=2d:rows=1:fold=prefix:owner=modulo:direction=topdown")
-	sent := sentBy(searchOnce(t, tuples, set))
-	if vertices := sent[distributed.Predecessors].bytes / 8; vertices < leaves/2 || vertices > leaves+centers {
-		t.Errorf("parents of %d vertices were sent, want those of most of %d, once", vertices, leaves+centers)
-	}
-}
-
 // countdown is a context that ends after a number of looks at it.
 type countdown struct {
 	context.Context
@@ -317,34 +300,5 @@ func TestConstructRefuses(t *testing.T) {
 		if _, err := e.Construct(t.Context(), c.in); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q of %v", err, c.want, c.is)
 		}
-	}
-}
-
-// The leaves of a star are the group of its center, except for those that count as hubs themselves: 32 of each rank.
-// All ranks of a grid row know that the center discovers its group, so only the others are sent and asked for.
-func TestVerticesOfGroupsAreNotSent(t *testing.T) {
-	const vertices, center, ranks, hubsPerRank = 4000, 5, 4, 32
-	var tuples []graph.Edge
-	for v := range graph.Vertex(vertices) {
-		if v != center {
-			tuples = append(tuples, graph.MakeEdge(center, v))
-		}
-	}
-	e := open(t, tuples, map[string]string{"ranks": "4", "partition": "2d", "messages": "lists", "direction": "bottomup"})
-	defer e.Close()
-	parent := make([]graph.Vertex, vertices)
-	found := must.Get(e.Search(t.Context(), center, plugins.Output{Parent: parent}))
-	for v, p := range parent {
-		if p != center {
-			t.Fatalf("vertex %d: got parent %d, want the center %d", v, p, center)
-		}
-	}
-	words := func(phase distributed.Phase) int64 { return sentBy(found)[phase].bytes / 4 }
-	fold, asked := words(distributed.Fold), words(distributed.Predecessors)
-	if fold == 0 || fold > ranks*hubsPerRank {
-		t.Errorf("%d vertices were sent to their owners, want some and at most %d", fold, ranks*hubsPerRank)
-	}
-	if asked > 2*fold { // asked for, and answered
-		t.Errorf("%d words were sent for predecessors of %d vertices", asked, fold)
 	}
 }

@@ -45,20 +45,6 @@ func TestTuplesCannotBeOpenedAgainForWriting(t *testing.T) {
 	}
 }
 
-// A stopped engine is like one that hangs.
-func TestCallOfStoppedEngineEndsWithItsContext(t *testing.T) {
-	s := newStage(t)
-	s.limits.grace = 200 * time.Millisecond
-	client := s.open("serial")
-	stop(t, client.PID()) // before the call, which a busy machine may take to the engine after the deadline
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	err := s.call(ctx, client, "search")
-	must.Is(t, err, ErrHung)
-	must.Is(t, err, context.DeadlineExceeded)
-	s.works(s.parents(3))
-}
-
 // A host can tell a stopped engine from a slow one.
 func TestCallOfStoppedEngineEndsBeforeItsContext(t *testing.T) {
 	s := newStage(t)
