@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -110,4 +111,21 @@ func TestWithoutMPITheEngineIsUnavailable(t *testing.T) {
 func TestARankThatStopsForAnotherIsCanceled(t *testing.T) {
 	must.Is(t, canceled(fmt.Errorf("rank 1: %w", distributed.ErrOtherRank)), context.Canceled, "rank 1")
 	must.Equal(t, errors.Is(canceled(errors.New("no memory")), context.Canceled), false)
+}
+
+var (
+	flagRank  = flag.Int("mpi.rank", 0, "be one of this number of ranks and test the calls of MPI (used by a test)")
+	flagHosts = flag.Int("mpi.hosts", 1, "let ranks share memory as if they were on several hosts (used by a test)")
+)
+
+// Tests start this program as ranks.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *flagRank == 0 {
+		os.Exit(m.Run())
+	}
+	if err := runRank(*flagRank); err != nil {
+		fmt.Fprintf(os.Stderr, "teps: %v\n", err)
+		os.Exit(1)
+	}
 }
