@@ -33,7 +33,7 @@ func conformCommand(engines catalog) *cobra.Command {
 shared library. Each case runs in a new process. One that fails prints its
 input, the expected answer and the actual one.`,
 		Example: `  teps conform cpu
-  teps conform ./libmine.so --set mine.threads=2 --case 'graph/*'
+  teps conform ./libmine.so --case 'graph/*'       your engine, some cases
   teps conform cpu --graph grid2d:300              search this graph instead
   teps conform --list                              all cases, one per line`,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -127,10 +127,8 @@ func Verdicts(r reports.Report) (lines []string) {
 		}
 		graphs[run.GraphID] = true
 	}
-	if r.Many() && len(fastest) > 1 { // the first line is the title of the page
-		lines = append(lines, "The fastest: "+fastest[best]+".")
-		fastest = slices.Delete(fastest, best, best+1)
-		return append(lines, "On the other graphs: "+strings.Join(fastest, "; ")+".")
+	if r.Many() && len(fastest) > 1 { // this is the title of the page; its first table has a star for each graph
+		fastest = fastest[best : best+1]
 	}
 	if len(fastest) > 0 {
 		lines = append(lines, "The fastest: "+strings.Join(fastest, "; ")+".")
