@@ -13,14 +13,14 @@ import (
 //go:noescape
 func prefetch(array *uint32, length int, us *uint64, n int)
 
-// prefetchNeighbors asks for the states of the neighbors in an entry of n > 0 vertices, the lower halves of us. heads
-// has that entry of vertex 0, and size bytes further on that of the next one.
+// prefetchNeighbors asks for the states of the neighbors in an entry of n > 0 vertices. heads has that entry of vertex
+// 0, and size bytes further on that of the next one.
 //
 //go:noescape
-func prefetchNeighbors(states *uint64, heads *layout.Head, size int, us *uint64, n int)
+func prefetchNeighbors(states *uint64, heads *layout.Head, size int, us *uint32, n int)
 
 // lookFirstVector is lookFirst for the first n vertices, with AVX-512 where there is: otherwise n is 0.
-func (s *paths) lookFirstVector(mine *pathWorker, us []uint64) (n, rest, hard int) {
+func (s *paths) lookFirstVector(mine *pathWorker, us []uint32) (n, rest, hard int) {
 	if !processor.X86.HasAVX512F {
 		return 0, 0, 0
 	}
@@ -36,5 +36,5 @@ func (s *paths) lookFirstVector(mine *pathWorker, us []uint64) (n, rest, hard in
 // vectorFirst is lookFirst for n vertices, a multiple of 8. rest and hard have room for n.
 //
 //go:noescape
-func vectorFirst(states *uint64, heads *layout.Head, us *uint64, n int, low float32, rest, hard *uint64) (
+func vectorFirst(states *uint64, heads *layout.Head, us *uint32, n int, low float32, rest, hard *uint32) (
 	rests, hards int)

@@ -16,7 +16,7 @@ next:
 	JNZ        next
 	RET
 
-// func prefetchNeighbors(states *uint64, heads *layout.Head, size int, us *uint64, n int)
+// func prefetchNeighbors(states *uint64, heads *layout.Head, size int, us *uint32, n int)
 TEXT ·prefetchNeighbors(SB), NOSPLIT, $0-40
 	MOVQ states+0(FP), AX
 	MOVQ heads+8(FP), DI
@@ -29,12 +29,12 @@ following:
 	IMULQ      BX, SI
 	MOVL       (DI)(SI*1), SI
 	PREFETCHT0 (AX)(SI*8)
-	ADDQ       $8, CX
+	ADDQ       $4, CX
 	DECQ       DX
 	JNZ        following
 	RET
 
-// func vectorFirst(states *uint64, heads *layout.Head, us *uint64, n int, low float32, rest, hard *uint64)
+// func vectorFirst(states *uint64, heads *layout.Head, us *uint32, n int, low float32, rest, hard *uint32)
 //	(rests, hards int)
 TEXT ·vectorFirst(SB), NOSPLIT, $0-72
 	MOVQ         states+0(FP), AX
@@ -52,8 +52,7 @@ TEXT ·vectorFirst(SB), NOSPLIT, $0-72
 	KMOVW        R10, K7     // upper halves
 
 eight:
-	VMOVDQU64   (SI), Z0
-	VPANDQ      Z30, Z0, Z1        // vertices
+	VPMOVZXDQ   (SI), Z1           // vertices
 	VPADDQ      Z1, Z1, Z2
 	VPADDQ      Z1, Z2, Z2         // their heads have three words each
 	KXNORW      K1, K1, K1
@@ -85,24 +84,24 @@ eight:
 	KANDNW      K1, K2, K5         // open and not ready: hard
 	VPORQ       Z29, Z4, Z4
 	VPSCATTERQQ Z4, K4, (AX)(Z1*8)
-	VPCOMPRESSQ Z0, K3, Z7
-	VMOVDQU64   Z7, (DI)
+	VPCOMPRESSQ Z1, K3, Z7
+	VPMOVQD     Z7, (DI)
 	KMOVW       K3, R8
 	POPCNTL     R8, R8
-	LEAQ        (DI)(R8*8), DI
-	VPCOMPRESSQ Z0, K5, Z8
-	VMOVDQU64   Z8, (DX)
+	LEAQ        (DI)(R8*4), DI
+	VPCOMPRESSQ Z1, K5, Z8
+	VPMOVQD     Z8, (DX)
 	KMOVW       K5, R9
 	POPCNTL     R9, R9
-	LEAQ        (DX)(R9*8), DX
-	ADDQ        $64, SI
+	LEAQ        (DX)(R9*4), DX
+	ADDQ        $32, SI
 	SUBQ        $8, CX
 	JNZ         eight
 	VZEROUPPER
 	SUBQ        rest+40(FP), DI
-	SHRQ        $3, DI
+	SHRQ        $2, DI
 	MOVQ        DI, rests+56(FP)
 	SUBQ        hard+48(FP), DX
-	SHRQ        $3, DX
+	SHRQ        $2, DX
 	MOVQ        DX, hards+64(FP)
 	RET

@@ -8,6 +8,6 @@ import "github.com/tepsbench/teps/cpu/layout"
 
 func prefetch(*uint32, int, *uint64, int) {}
 
-func prefetchNeighbors(*uint64, *layout.Head, int, *uint64, int) {}
+func prefetchNeighbors(*uint64, *layout.Head, int, *uint32, int) {}
 
-func (*paths) lookFirstVector(*pathWorker, []uint64) (n, rest, hard int) { return 0, 0, 0 }
+func (*paths) lookFirstVector(*pathWorker, []uint32) (n, rest, hard int) { return 0, 0, 0 }

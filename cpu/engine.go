@@ -77,8 +77,8 @@ func memoryBound(workers int) plugins.Memory {
 // pathMemory is what kernel 3 needs besides:
 //
 //	per vertex   number and label (8), offset and length (12), three entries with bounds (36), relay weights (12), state
-//	             (8), lists of vertices (24), core (8); before the lists the degree (4); a worker's queues and counters
-//	             (13)
+//	             (8), lists of vertices (12) and open entries (12), core (8); before the lists the degree (4); a worker's
+//	             queues and counters (13)
 //	per tuple    two entries of 64 bits, each with 16 bits of its vertex (20), and the core (1)
 //	fixed        for each worker a slot for each bucket and the arrays to sort one (56 MiB)
 func pathMemory(workers int) plugins.Memory {

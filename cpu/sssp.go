@@ -5,6 +5,7 @@ package cpu
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tepsbench/teps/cpu/layout"
@@ -28,7 +29,8 @@ import (
 //	         until all hubs below T = t0 + Core.Reach are right (sssp_push.go)
 //	pull     every other vertex looks at its list, in ascending order of bounds (layout.Weighted): first hubs, then
 //	         classes of falling degree. It is final if each entry looked at has a final neighbor or a bound that is not
-//	         less than its distance. Further passes look at those that are not (sssp_pull.go)
+//	         less than its distance. One that is not notes its open entries, those with other neighbors. Distances pass
+//	         over open entries until none falls (sssp_pull.go)
 //	finish   what a few passes have left, in deep graphs, is pushed over whole lists, from the vertices that the last
 //	         pass has changed
 //	output   writes the result, and gives leaves, vertices with a single tuple, the distance over it (sssp_output.go)
@@ -46,9 +48,8 @@ import (
 //     over an edge from a vertex at t0 or more: a path that goes on from u to v costs at least t0 plus the entry's
 //     bound.
 //  4. After push, hubs below T are final. Hubs that are not final are at T or more.
-//  5. After a pass, a vertex that is wrong has a vertex before it, on its shortest path, that is right and has changed
-//     in this pass. So it is at least as far as the nearest vertex that has changed, and a pass without change is the
-//     last.
+//  5. In pull, an entry over which a distance can fall later is open: when the vertex looked, its neighbor was not
+//     final, and its bound less than the distance. So a pass over the open entries without change is the last.
 //  6. A parent is written with a strictly smaller distance, in one word. So parents form a tree, also over edges of
 //     weight 0, or too light to change a sum: in a cycle all distances would be equal, and each vertex would have got
 //     its distance after the one before it.
@@ -85,6 +86,7 @@ type paths struct {
 	workers []pathWorker
 	states  []uint64 // [Vertices+1]; the last stands for no vertex
 	none    uint64   // the state of an unreached vertex
+	blank   blank
 	queue   radixQueue
 	levels  levels
 
@@ -98,6 +100,13 @@ type paths struct {
 	touched  []uint32
 	push     push
 	pull     pull
+}
+
+// blank has the values of unreached vertices and labels. Copies of it are several times as fast as a loop.
+type blank struct {
+	states   []uint64
+	parent   []graph.Vertex
+	distance []float32
 }
 
 // pathStep is a part of a search that workers share. It works on items from..to-1.
@@ -127,15 +136,19 @@ func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.A
 	s := &paths{
 		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), uint32(g.Vertices)),
 	}
+	const region = 1 << layout.RegionBits
+	s.blank.states = slices.Repeat([]uint64{s.none}, region)
+	s.blank.parent = slices.Repeat([]graph.Vertex{graph.Unreached}, region)
+	s.blank.distance = slices.Repeat([]float32{graph.Infinity()}, region)
 	s.levels.list = make([]plugins.Level, 0, 64)
 	s.levels.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
 	s.states = memory.Allocate[uint64](m, "states", g.Vertices+1)
 	s.touched = memory.Allocate[uint32](m, "touched vertices", g.Vertices)
 	s.push.frontier = memory.Allocate[uint32](m, "frontier", g.Vertices)
-	s.pull.active = &visits{list: memory.Allocate[uint64](m, "active vertices", g.Vertices)}
-	s.pull.next = &visits{list: memory.Allocate[uint64](m, "active vertices", g.Vertices)}
+	s.pull.deferred.list = memory.Allocate[uint32](m, "deferred vertices", g.Vertices)
+	s.pull.open.list = memory.Allocate[openEntry](m, "open entries", g.Vertices)
 	for w := range s.workers {
-		s.workers[w].puller.next = make([]uint64, 0, visitBuffer)
+		s.workers[w].open = make([]openEntry, 0, 2*openBuffer)
 	}
 	if err := m.Err(); err != nil {
 		return nil, err
@@ -184,8 +197,8 @@ func (s *paths) run(ctx context.Context, root graph.Vertex, parent []graph.Verte
 }
 
 func (s *paths) clear(_, from, to int) {
-	for v := from; v < to; v++ {
-		s.states[v] = s.none
+	for from < to {
+		from += copy(s.states[from:to], s.blank.states)
 	}
 }
 

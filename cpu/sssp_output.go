@@ -4,7 +4,6 @@ package cpu
 
 import (
 	"github.com/tepsbench/teps/cpu/layout"
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/parents"
 )
 
@@ -15,12 +14,8 @@ func (s *paths) write(_, from, to int) {
 	for region := from; region < to; region++ {
 		begin, end := region<<layout.RegionBits, min((region+1)<<layout.RegionBits, g.Labels)
 		parent, distance := s.parent[begin:end], s.distance[begin:end]
-		for i := range parent {
-			parent[i] = graph.Unreached
-		}
-		for i, unreached := 0, graph.Infinity(); i < len(distance); i++ {
-			distance[i] = unreached
-		}
+		copy(parent, s.blank.parent)
+		copy(distance, s.blank.distance)
 		for c := range layout.Pulled {
 			first, last := g.Regions.VerticesOf(region, c)
 			labels := g.Label[first:last]

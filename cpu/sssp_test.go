@@ -105,9 +105,9 @@ func TestVectorsLookLikeSingleVertices(t *testing.T) {
 				Neighbor: uint32(looking + r.IntN(all-looking)), Weight: weights[r.IntN(5)], Next: 2 * weights[r.IntN(5)],
 			}
 		}
-		us := make([]uint64, looking)
+		us := make([]uint32, looking)
 		for k, v := range r.Perm(looking) {
-			us[k] = uint64(r.Uint32())<<32 | uint64(v)
+			us[k] = uint32(v)
 		}
 		at := func() (*paths, *pathWorker) {
 			return &paths{g: &layout.Weighted{Heads: heads}, states: slices.Clone(states), pull: pull{low: 0.5}}, &pathWorker{}
@@ -115,7 +115,7 @@ func TestVectorsLookLikeSingleVertices(t *testing.T) {
 		s, x := at()
 		rest, hard := s.lookFirst(x, us)
 		one, y := at()
-		var wantRest, wantHard []uint64
+		var wantRest, wantHard []uint32
 		for k := range us {
 			rest, hard := one.lookFirst(y, us[k:k+1])
 			wantRest, wantHard = append(wantRest, y.rest[:rest]...), append(wantHard, y.hard[:hard]...)
