@@ -34,8 +34,8 @@ func (nothing) Close() error { return nil }
 const costCalls = 32
 
 // cost measures the cost of the calls for a graph, without any engine of the run: it calls an engine that does nothing,
-// and copies as many bytes as a search returns. The costs of calls are bounds: twice the median of them, and twice the
-// first.
+// and copies as many bytes as a search returns. The cost of a search is the median of calls, and that of kernel 1 twice
+// the first call.
 func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	c = &record.Cost{}
 	spec := record.EngineSpec{Name: record.Nothing, Builtin: record.Nothing}
@@ -51,54 +51,47 @@ func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	c.Kernel1 = 2 * built.Wall.Seconds()
 	calls := make([]float64, costCalls)
 	for i := range calls {
-		took, err := engine.Wake(ctx, 0)
+		found, err := engine.Search(ctx, 0)
 		if err != nil {
 			return c, err
 		}
-		calls[i] = took.Seconds()
+		calls[i] = found.Wall.Seconds()
 	}
 	slices.Sort(calls)
-	c.Call = 2 * calls[costCalls/2]
+	c.Call = calls[costCalls/2]
 	took, err := engine.Copy(ctx)
 	c.Copy = took.Seconds()
 	return c, err
 }
 
-const (
-	clockCalls = 16                    // of the loop that confirms an engine's clock, each with two roots
-	minPart    = 16 * time.Millisecond // of a call of that loop, which has the time of two searches or more
-	costPart   = 16                    // of a call of that loop, to the cost of a call
-)
+// clockCalls is the number of calls of the loop that confirms an engine's clock, each of this many times the cost of a
+// call.
+const clockCalls = 16
 
 const noRepeat = "the engine does not repeat searches (plugins.Repeater, teps_repeat)"
 
-// confirmClock times a loop of the engine's searches on the host's clock, for record.Run.ClockConfirmed. Engines that
-// are part of teps have no such loop. A loop that does not confirm the clock is repeated, because the machine may be
-// busy.
+// confirmClock times a loop of the engine's searches on the host's clock. Engines that are part of teps have no such
+// loop. Each of its calls follows calls that wake the engine and is short, as a timed search, so that a busy machine
+// delays both alike: it makes one search, or at least two from two roots if they are shorter than a call must be.
 func (e *engineRun) confirmClock(ctx context.Context) (err error) {
 	if e.spec.Builtin != "" || e.clock != nil || e.wrong() != nil {
 		return nil
 	}
-	mean, _ := e.times(len(e.done))
-	part := max(minPart.Seconds(), costPart*e.in.cost.Sum(), 2*mean[0])
-	check := record.Check{}
-	for try := 0; try <= maxRepeats && !check.Holds; try++ {
-		roots, err := e.in.others(ctx, 2*clockCalls)
-		if err == nil {
-			_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*part*1e9), 2)
-		}
-		switch {
-		case errors.Is(err, errors.ErrUnsupported):
-			e.clock = &record.EnergyLoop{Violation: noRepeat}
-		case errors.Is(err, errLoop):
-			e.clock = &record.EnergyLoop{Violation: err.Error()}
-		case err != nil:
-			return fmt.Errorf("confirm the clock: %w", err)
-		}
-		check = record.Run{Engine: e.spec, Roots: e.done, Clock: e.clock}.ClockConfirmed()
+	part, group := clockCalls*e.in.cost.Sum(), 1
+	if e.single(group) < part {
+		group = 2
 	}
-	if !check.Holds {
-		e.note("%s", check.Detail)
+	roots, err := e.in.others(ctx, group*clockCalls)
+	if err == nil {
+		_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*part*1e9), group, e.single(group), e.wake)
+	}
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		e.clock = &record.EnergyLoop{Violation: noRepeat}
+	case errors.Is(err, errLoop):
+		e.clock = &record.EnergyLoop{Violation: err.Error()}
+	case err != nil:
+		return fmt.Errorf("confirm the clock: %w", err)
 	}
 	return e.record(record.Entry{Clock: e.clock})
 }

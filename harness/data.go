@@ -92,7 +92,6 @@ type Searched struct {
 type Repeated struct {
 	Searches int64
 	Wall     time.Duration // on the host's clock
-	Waited   float64       // for processors, seconds; 0 if that is unknown
 }
 
 // Validation is the thoroughness of Validate.

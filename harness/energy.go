@@ -151,8 +151,13 @@ func (e *engineRun) energyPhases(
 	order := slices.Clone(e.done)
 	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	group := 2 + int(float64(64*len(order))*e.in.cost.Sum()/wanted.Seconds()) // so calls cost at most 1/64 of the loop
+	before := 0.
+	if e.clock != nil { // engines of teps have no such loop
+		before = e.clock.Each
+	}
 	var ended time.Time
-	if start, ended, out.Loop, err = e.loop(ctx, order, wanted, min(group, len(order))); err != nil {
+	awake := func(context.Context) error { return nil }
+	if start, ended, out.Loop, err = e.loop(ctx, order, wanted, min(group, len(order)), before, awake); err != nil {
 		return start, err
 	}
 	out.Loop.Elapsed = ended.Sub(start).Seconds()
@@ -184,49 +189,41 @@ func wait(ctx context.Context, duration time.Duration) error {
 // errLoop is the error of a loop that says nothing about the engine's speed.
 var errLoop = errors.New("it does not count")
 
-// times returns the mean times of groups of the searches on the engine's clock, in ascending order, seconds; undelayed
-// are those less the delays.
-func (e *engineRun) times(group int) (means, undelayed []float64) {
+// single returns the lower quartile of the time of one or two searches on the engine's clock, seconds a search.
+func (e *engineRun) single(group int) float64 {
+	var means []float64
 	for some := range slices.Chunk(e.done, group) {
-		sum, delays := 0.0, 0.0
-		for _, r := range some {
-			sum, delays = sum+r.Time, delays+r.Delay()
-		}
-		n := float64(len(some))
-		means, undelayed = append(means, sum/n), append(undelayed, (sum-delays)/n)
+		means = append(means, (some[0].Time+some[len(some)-1].Time)/2)
 	}
-	slices.Sort(means)
-	slices.Sort(undelayed)
-	return means, undelayed
+	return record.LowerQuartile(means)
 }
 
-// A search in a loop may be this many times as fast as a timed one, because caches stay warm. Where searches take less
-// than 0.1 ms, caches keep the whole graph.
-const (
-	maxFaster      = 2.5
-	maxFasterSmall = 4.
-)
+// maxFaster is how many times as fast as before a search may be in a loop, where caches stay warm.
+const maxFaster = 4
 
 // loop lets the engine search for a duration. Each call has a group of the roots, and its part of the duration is that
 // of the group's times in all times. With few roots each, an engine cannot choose what it searches from. A call ends at
-// the latest with the plan's timeout, even if a search does not end. loop.Elapsed is the time in calls. The last search
-// is validated.
-func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duration time.Duration, group int) (
-	start, end time.Time, loop *record.EnergyLoop, err error) {
+// the latest with the plan's timeout, even if a search does not end. wake comes before each call. loop.Elapsed is the
+// time in calls. The last search is validated. A search took the time before, and cannot take much less in the loop.
+func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duration time.Duration, group int,
+	before float64, wake func(context.Context) error) (start, end time.Time, loop *record.EnergyLoop, err error) {
 	sum, edges, each := 0.0, 0.0, []float64(nil)
 	for _, r := range roots {
 		sum += r.Time
 	}
-	loop = &record.EnergyLoop{Roots: len(roots)}
+	loop = &record.EnergyLoop{Roots: len(roots), Single: before}
 	if err := e.session.Ready(ctx); err != nil {
 		return start, end, nil, err
 	}
-	before, last := e.suspensions.count(), record.RootRecord{Index: -1}
+	suspended, last := e.suspensions.count(), record.RootRecord{Index: -1}
 	start = time.Now()
 	for some := range slices.Chunk(roots, group) {
 		from, part := make([]graph.Vertex, len(some)), 0.0
 		for i, r := range some {
 			from[i], part = r.Root, part+r.Time/sum
+		}
+		if err := wake(ctx); err != nil {
+			return start, end, nil, err
 		}
 		took := max(time.Duration(part*float64(duration)), 1)
 		limited, cancel := context.WithTimeout(ctx, took+e.plan.Timeout)
@@ -241,7 +238,7 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 				done.Searches, done.Wall, took)
 		}
 		n, elapsed := done.Searches, done.Wall.Seconds()
-		loop.Searches, loop.Elapsed, loop.Waited = loop.Searches+n, loop.Elapsed+elapsed, loop.Waited+done.Waited
+		loop.Searches, loop.Elapsed = loop.Searches+n, loop.Elapsed+elapsed
 		each = append(each, elapsed/float64(n))
 		size := int64(len(some))
 		for i, r := range some {
@@ -252,24 +249,18 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 		last.Root = from[(n-1)%size]
 	}
 	end, loop.NEdge = time.Now(), int64(min(edges, 1<<62)) // an engine may report any number of searches
-	if e.suspensions.count() > before {
+	if e.suspensions.count() > suspended {
 		return start, end, nil, fmt.Errorf("the loop: %w: teps was suspended; resume the run to repeat it", errLoop)
 	}
 	e.session.StartValidating(ctx)
 	if err := e.validate(ctx, &last, Validated); err != nil {
 		return start, end, nil, err
 	}
-	singles, undelayed := e.times(group)
-	slices.Sort(each)
-	quarter, faster := (len(singles)-1)/4, maxFaster
-	loop.Single, loop.Each = singles[quarter], each[(len(each)-1)/4]
-	if undelayed[quarter] < 1e-4 {
-		faster = maxFasterSmall
-	}
+	loop.Each = record.LowerQuartile(each)
 	switch {
-	case loop.Each < undelayed[quarter]/faster:
-		return start, end, nil, fmt.Errorf("the loop: %w: a search took %.4g ms, and %.4g ms by itself; "+
-			"a loop may be %g times as fast", errLoop, loop.Each*1e3, undelayed[quarter]*1e3, faster)
+	case before > maxFaster*loop.Each:
+		return start, end, nil, fmt.Errorf("the loop: %w: a search took %.4g ms, and %.4g ms before; "+
+			"a loop may be %d times as fast", errLoop, loop.Each*1e3, before*1e3, maxFaster)
 	case last.Broken():
 		return start, end, nil, fmt.Errorf("the loop: %w: the last of %d searches, from root %d, is invalid: %s", errLoop,
 			loop.Searches, last.Root, last.Violation)

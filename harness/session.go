@@ -180,13 +180,10 @@ func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duratio
 	if !ok {
 		return done, errors.ErrUnsupported
 	}
-	before, start := s.moment(), time.Now()
+	start := time.Now()
 	done.Searches, err = repeater.Repeat(ctx, roots, duration, s.out)
 	done.Wall = time.Since(start) - s.gathering()
 	s.Freeze()
-	if i := s.moment().Since(before); i != nil {
-		done.Waited = i.Waited + i.Stolen
-	}
 	if last := roots[max(done.Searches-1, 0)%int64(len(roots))]; err == nil && done.Searches > 0 && s.exchange == nil &&
 		s.out.Parent[last] != last {
 		err = fmt.Errorf("%w: the last of %d searches was not from root %d", errLoop, done.Searches, last)

@@ -37,15 +37,14 @@ func (e *EnergyRecord) Failed() bool { return e != nil && e.Failure != "" }
 
 // EnergyLoop is the interval of the figures: searches from the roots of the run in random order, not validated.
 type EnergyLoop struct {
-	Kind     string  `json:"kind,omitempty"`   // of versions before 0.3
-	Elapsed  float64 `json:"elapsed"`          // seconds on the host's clock, for energy and rate
-	Searches int64   `json:"searches"`         // finished within Elapsed
-	Roots    int     `json:"roots"`            // searched in turn
-	NEdge    int64   `json:"nedge"`            // tuples of all searches, each counted for its own root
-	TEPS     float64 `json:"teps"`             // NEdge / Elapsed
-	Waited   float64 `json:"waited,omitempty"` // for processors, of Elapsed; 0 if unknown
-	// Single and Each are lower quartiles of the time of a search, seconds: one by one on the engine's clock, and in calls
-	// of the loop on the host's.
+	Kind     string  `json:"kind,omitempty"` // of versions before 0.3
+	Elapsed  float64 `json:"elapsed"`        // seconds on the host's clock, for energy and rate
+	Searches int64   `json:"searches"`       // finished within Elapsed
+	Roots    int     `json:"roots"`          // searched in turn
+	NEdge    int64   `json:"nedge"`          // tuples of all searches, each counted for its own root
+	TEPS     float64 `json:"teps"`           // NEdge / Elapsed
+	// Single and Each are lower quartiles of the time of a search, seconds: before the loop, and in its calls on the
+	// host's clock.
 	Single    float64 `json:"single,omitempty"`
 	Each      float64 `json:"each,omitempty"`
 	Violation string  `json:"violation,omitempty"` // what is wrong: the rate or the last search
