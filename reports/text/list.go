@@ -71,7 +71,7 @@ func List(directory string, r record.Result, err error) Listed {
 // engine and graph. width is that of Columns.
 func ListTable(w io.Writer, records []Listed, width int) error {
 	t := reports.NewTable("directory|date|machine|engines|graphs|#GTEPS|state|note", "")
-	for _, column := range []int{0, 1, 6, 7} { // directories are copied into command lines, and notes tell runs apart
+	for _, column := range []int{0, 1, 6} { // directories are copied into command lines
 		t.Head[column].Class = "whole"
 	}
 	damaged := ""

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -25,22 +24,22 @@ func Columns(w io.Writer, t reports.Table, width int) error {
 
 const gap = 2 // between columns
 
-// dispensable are the heads of columns that a table can do without where it is too wide, the first to go first.
-var dispensable = []string{reports.Range, "roots", "date", "detects"}
+// dispensable are the heads of columns that a table can do without where it is too wide, the first to go first. A
+// column goes if a text would have fewer columns than that, so that names of engines stay whole. In a comparison,
+// sentences have them, too.
+var dispensable = []struct {
+	head     string
+	readable int
+}{{reports.Range, 16}, {"roots", 16}, {"date", 16}, {"detects", 10}, {"graphs", 7}, {"machine", 7}}
 
 // fit returns the table, without dispensable columns if other texts would lose too much by them, and its widths.
 func fit(t reports.Table, width int) (reports.Table, []int) {
-	const readable = 12 // columns of a text
-	widths, short := columnWidths(t, width, readable)
-	for _, head := range dispensable {
-		if i := slices.IndexFunc(t.Head, func(c reports.Cell) bool { return c.Text == head }); short && i >= 0 {
-			t.Remove(head)
-			widths, short = columnWidths(t, width, readable)
+	for _, d := range dispensable {
+		if _, short := columnWidths(t, width, d.readable); short {
+			t.Remove(d.head)
 		}
 	}
-	if short {
-		widths, _ = columnWidths(t, width, 7)
-	}
+	widths, _ := columnWidths(t, width, 7)
 	return t, widths
 }
 

@@ -55,6 +55,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	tables["100 files"] = runs(0, strings.Repeat("collection-of-networks-", 5)+".gz", "cpu", "2d")
 	tables["100 long name"] = runs(0, "", strings.Repeat("long-engine-name-", 9))
 	tables["80 range"] = runs(0, "uniform:1000000:16000000", "distributed-2d", "cpu")
+	tables["80 default run"] = runs(0, "", "cpu", "distributed-2d", "distributed-1d-dest")
 	tables["100 large rates"] = runs(2e14, "", "long-engine-name")
 	tables["100 variants"] = runs(0, "", "cpu:adjacency=csr:threads=2:alpha=15:latency=csr",
 		"cpu:adjacency=csr:threads=4:alpha=15:latency=csr", "cpu:adjacency=packed:threads=2:alpha=15:latency=csr")
