@@ -25,7 +25,6 @@ func Functions() template.FuncMap {
 		"seconds": units.Seconds, "bytes": units.Bytes, "significant": units.Significant, "options": OptionsText,
 		"phases": PhasesText, "disturbance": Disturbance, "faults": LevelFaults, "variants": VariantTable,
 		"dated":   Dated,
-		"div":     func(a, b float64) float64 { return a / b },
 		"share":   func(part, whole int64) string { return Percentage(float64(part), float64(whole)) },
 		"percent": func(digits int, share float64) string { return units.Percent(share, digits) },
 	}

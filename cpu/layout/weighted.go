@@ -51,8 +51,7 @@ const (
 	// order, also if one more is added to both.
 	Slack = 1 - 1.0/(1<<21)
 
-	hubDegree   = 1 << (2 * Pulled) // least degree of a hub, duplicates counted
-	maxVertices = 1 << 31           // a state of a search has 31 bits for a parent
+	maxVertices = 1 << 31 // a state of a search has 31 bits for a parent
 )
 
 // Head is an entry of a list, and the bound of the next one, +Inf if there is none.

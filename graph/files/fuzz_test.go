@@ -19,13 +19,41 @@ import (
 	"github.com/tepsbench/teps/internal/must"
 )
 
-// fuzzReader reads any bytes in a format: in blocks of the usual size, and in small ones on several threads, which must
-// make no difference. What is accepted keeps the promises of Info.
-func fuzzReader(f *testing.F, format Format, seeds ...string) {
-	for _, s := range seeds {
-		f.Add([]byte(s))
+// FuzzFormats reads any bytes in a format, or detects it: in blocks of the usual size, and in small ones on several
+// threads, which must make no difference. What is accepted keeps the promises of Info.
+func FuzzFormats(f *testing.F) {
+	kinds := []struct {
+		format Format
+		seeds  []string
+	}{
+		{"", []string{"1 2\n", bannerMM + " matrix coordinate pattern general\n1 1 1\n1 1\n", "p sp 1 1\na 1 1 1\n",
+			roadsFile("DenseNodes", "highway", []int64{1, 2}),
+			"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x33\x54\x30\xe2\x02\x00\x3c\xd9\x4e\x34\x04\x00\x00\x00",
+			"\x28\xb5\x2f\xfd\x04\x00\x21\x00\x00\x31\x20\x32\x0a\x00\x00\x00\x00"}},
+		{EdgeList, []string{"# Undirected\r\n1\t2\r\n\r\n3 4\n", "1 2 5\n% x\r3 4 6.5e3",
+			"\ufeff1,2\n 3 , 4,x\n", "18446744073709551615 0\n"}},
+		{Packed, []string{strings.Repeat("\x01\x00\x00\x00\x02\x00\x00\x00\x00\x00\x01\x00", 5)}},
+		{Packed16, []string{strings.Repeat("\x01\x00\x00\x00\x00\x00\x00\x00", 4), strings.Repeat("\xff", 16)}},
+		{WeightedList, []string{"0 1 -3\n1 2 .5\n1 1 inf\n"}},
+		{MatrixMarket, []string{bannerMM + " matrix coordinate real general\n% c\n3 3 2\n1 1 1e-5\n2 3 -1\n",
+			bannerMM + " matrix coordinate complex hermitian\r\n2 2 1\r\n2 1 0 1\r\n",
+			bannerMM + " matrix coordinate pattern symmetric\n2 2 1\n2 1"}},
+		{METIS, []string{" % c\n3 2\n2 3\n1\n1\n", "2 1 111 2\n1 2 3 2 9\n1 2 3 1 9", "3 0\n\n\n\n"}},
+		{DIMACS, []string{"c x\np sp 3 2\na 1 2 5\nc\na 3 1 1\n", "p edge 2 1\nn 1 3\ne 1 2"}},
+		{SG, []string{sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 0}), sg(0, 4, 1, []int64{0, 4}, []int32{0, 0, 0, 0}),
+			sg(1, 1, 2, []int64{0, 1, 1}, []int32{1}) + sg(0, 0, 0, []int64{0, 1}, []int32{0})[9:]}},
+		{WSG, []string{sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 9, 0, 9})}},
+		{Adjacency, []string{"AdjacencyGraph\n2\n2\n0\n1\n1\n0\n", "WeightedAdjacencyGraph\r\n1\n1\n0\n0\n.5\n"}},
+		{GBBS, []string{gbbs([]uint64{0, 1, 1}, 1) + gbbs([]uint64{0, 0, 1}, 0)}},
+		{OSM, []string{roadsFile("DenseNodes", "highway", []int64{1, 2, 2, 6}, []int64{6, 1 << 50})}},
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	for i, kind := range kinds {
+		for _, seed := range kind.seeds {
+			f.Add(byte(i), []byte(seed))
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
+		format := kinds[int(kind)%len(kinds)].format
 		read := func(o Options) (*Graph, []graph.Edge, error) {
 			g, err := LoadFrom(context.Background(), bytes.NewReader(data), "a", o)
 			if err != nil {
@@ -62,53 +90,6 @@ func fuzzReader(f *testing.F, format Format, seeds ...string) {
 	})
 }
 
-func FuzzPacked(f *testing.F) {
-	fuzzReader(f, Packed, strings.Repeat("\x01\x00\x00\x00\x02\x00\x00\x00\x00\x00\x01\x00", 5))
-}
-
-func FuzzPacked16(f *testing.F) {
-	fuzzReader(f, Packed16, strings.Repeat("\x01\x00\x00\x00\x00\x00\x00\x00", 4), strings.Repeat("\xff", 16))
-}
-
-func FuzzEdgeList(f *testing.F) {
-	fuzzReader(f, EdgeList, "# Undirected\r\n1\t2\r\n\r\n3 4\n", "1 2 5\n% x\r3 4 6.5e3",
-		"\ufeff1,2\n 3 , 4,x\n", "18446744073709551615 0\n")
-}
-
-func FuzzWeightedList(f *testing.F) { fuzzReader(f, WeightedList, "0 1 -3\n1 2 .5\n1 1 inf\n") }
-
-func FuzzMatrixMarket(f *testing.F) {
-	fuzzReader(f, MatrixMarket, bannerMM+" matrix coordinate real general\n% c\n3 3 2\n1 1 1e-5\n2 3 -1\n",
-		bannerMM+" matrix coordinate complex hermitian\r\n2 2 1\r\n2 1 0 1\r\n",
-		bannerMM+" matrix coordinate pattern symmetric\n2 2 1\n2 1")
-}
-
-func FuzzMETIS(f *testing.F) {
-	fuzzReader(f, METIS, " % c\n3 2\n2 3\n1\n1\n", "2 1 111 2\n1 2 3 2 9\n1 2 3 1 9", "3 0\n\n\n\n")
-}
-
-func FuzzDIMACS(f *testing.F) {
-	fuzzReader(f, DIMACS, "c x\np sp 3 2\na 1 2 5\nc\na 3 1 1\n", "p edge 2 1\nn 1 3\ne 1 2")
-}
-
-func FuzzSG(f *testing.F) {
-	fuzzReader(f, SG, sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 0}),
-		sg(1, 1, 2, []int64{0, 1, 1}, []int32{1})+sg(0, 0, 0, []int64{0, 1}, []int32{0})[9:],
-		sg(0, 4, 1, []int64{0, 4}, []int32{0, 0, 0, 0}))
-}
-
-func FuzzWSG(f *testing.F) {
-	fuzzReader(f, WSG, sg(0, 2, 2, []int64{0, 1, 2}, []int32{1, 9, 0, 9}))
-}
-
-func FuzzAdjacency(f *testing.F) {
-	fuzzReader(f, Adjacency, "AdjacencyGraph\n2\n2\n0\n1\n1\n0\n", "WeightedAdjacencyGraph\r\n1\n1\n0\n0\n.5\n")
-}
-
-func FuzzGBBS(f *testing.F) {
-	fuzzReader(f, GBBS, gbbs([]uint64{0, 1, 1}, 1)+gbbs([]uint64{0, 0, 1}, 0))
-}
-
 // roadsFile returns a file of one block with ways of the given nodes, each with the keys "name" and key. The header
 // requires a feature.
 func roadsFile(feature, key string, ways ...[]int64) string {
@@ -136,18 +117,6 @@ func osmBlob(kind string, blob *osmpb.Blob) string {
 func marshal(m proto.Message) []byte {
 	data := must.Get(proto.Marshal(m))
 	return data
-}
-
-func FuzzOSM(f *testing.F) {
-	fuzzReader(f, OSM, roadsFile("DenseNodes", "highway", []int64{1, 2, 2, 6}, []int64{6, 1 << 50}))
-}
-
-// FuzzContent detects the format, and decompresses.
-func FuzzContent(f *testing.F) {
-	fuzzReader(f, "", "1 2\n", bannerMM+" matrix coordinate pattern general\n1 1 1\n1 1\n", "p sp 1 1\na 1 1 1\n",
-		roadsFile("DenseNodes", "highway", []int64{1, 2}),
-		"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x33\x54\x30\xe2\x02\x00\x3c\xd9\x4e\x34\x04\x00\x00\x00",
-		"\x28\xb5\x2f\xfd\x04\x00\x21\x00\x00\x31\x20\x32\x0a\x00\x00\x00\x00")
 }
 
 func FuzzLDBC(f *testing.F) {
