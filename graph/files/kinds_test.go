@@ -110,6 +110,11 @@ func TestKindsOfFiles(t *testing.T) {
 		{"a.e", "0 1 0.5\n1 2\n", "", path, ""},
 		{"a.edges", "0,1\n1 , 2,0.5\n", "", path, ""},
 		{"a.edges", "% sym\n0,1,friend\n1,\t2\n", "", path, ""},
+		{"out.a", "% bip unweighted\n% 3 2 3\n1 1\n1 2 5 100\n2 3\n", "", edges{{1, 3}, {1, 4}, {2, 5}}, ""},
+		{"a.edges", "% bip\r\n% 2 2 1\r\n1,1\r\n", "", edges{{1, 3}}, ""},
+		{"out.a", "% bip\n1 1\n", "", nil, `out.a:1: a bipartite graph, both of whose columns are numbered from 1`},
+		{"out.a", "% bip\n% 1 2 3\n3 1\n", "", nil, `out.a:3: want labels from 1, in the first column to 2: "3 1"`},
+		{"out.a", "% bip\n% 1 2 3\n1 0\n", "", nil, `out.a:3: want labels from 1, in the first column to 2: "1 0"`},
 		{"a", "0,1\n1,2\n", "", path, ""},
 		{"a.edges", "0,,1\n", "", nil, `a.edges:1: want two vertices, numbers from 0 to 2^64-1: "0,,1"`},
 		{"a.mtx", mm + "pattern general\n2 2 1\n1,2\n", "", nil, `a.mtx:3: want a row and a column: "1,2"`},
@@ -242,7 +247,7 @@ func TestArchives(t *testing.T) {
 		bannerMM+" matrix array real general\n1 1\n1\n", "HB/HB.mtx", matrix)))
 	graphalytics := write("graphalytics.tar.zst", zst)
 	network := write("soc-a.zip", zipOf("readme.html", "<p>", "soc-a.edges", "1,2\n2,3\n", "README.txt", "x"))
-	konect := write("konect.tar", tarOf("./a/README.a", "x", "./a/meta.a", "x", "./a/out.a", "% sym\n1 2\n2 3\n"))
+	konect := write("konect.tar", tarOf("./a/README.a", "x", "./a/meta.a", "x", "./a/out.a", "% asym\n1 2\n2 3\n"))
 	two := write("two.zip", zipOf("a.el", "1 2\n", "b.el", "1 2\n", "c.el.gz", zipped(t, ".gz", "1 2\n2 3\n")))
 	none := write("none.zip", zipOf("a.exe", "MZ"))
 	corrupt := []byte(zipped(t, ".gz", tarOf("a.el", "1 2\n", "b.el", "1 2\n")))

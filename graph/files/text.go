@@ -152,6 +152,7 @@ type pairs struct {
 	values   int    // numbers after the vertices
 	weights  bool   // the one value is a weight, and wanted
 	list     bool   // an edge list: commas separate, too, and the rest of the line is ignored
+	left     uint64 // a bipartite graph: the labels of the first column, which those of the second follow, or 0
 	loopless bool   // other makes the tuples with two equal vertices
 	first    uint64 // the number of vertex 0
 	limit    uint64 // vertices below it need no call of other
@@ -227,6 +228,12 @@ func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, e
 		}
 		i++
 		u, v = u-p.first, v-p.first // 0 less 1 is beyond any limit
+		if p.left > 0 {
+			if u-1 >= p.left || v-1 >= 1<<64-1-p.left {
+				return edges, b.atLine(start, "want labels from 1, in the first column to "+strconv.FormatUint(p.left, 10))
+			}
+			v += p.left
+		}
 		if seen != nil {
 			edges = append(edges, seen.edge(u, v))
 			continue
@@ -245,10 +252,26 @@ func (p *pairs) parse(b *block, edges []graph.Edge, seen *seen) ([]graph.Edge, e
 }
 
 // Edge lists: two labels per line, and anything after them, such as weights, times, words, or a dictionary as networkx
-// writes it. Lines that begin with # or % are comments. SNAP states in a comment whether the edges are directed.
+// writes it. Lines that begin with # or % are comments. SNAP states in one whether the edges are directed, and KONECT,
+// whose first comments are "% sym|asym|bip WEIGHTS" and "% EDGES LEFT RIGHT". Both columns of bip are numbered from 1.
 
 func readEdgeList(in *input) error {
 	lines := in.edgeLines()
+	comments, _ := in.beginning()
+	first, rest, _ := bytes.Cut(comments, newline)
+	second, _, _ := bytes.Cut(rest, newline)
+	if kind := strings.Fields(string(first)); len(kind) > 1 && kind[0] == "%" && (kind[1] == "sym" || kind[1] == "bip") {
+		in.info.Symmetrized = false
+		if sizes := strings.Fields(string(second)); kind[1] == "bip" {
+			if len(sizes) > 3 && sizes[0] == "%" {
+				lines.left, _ = strconv.ParseUint(sizes[2], 10, 48)
+			}
+			if lines.left == 0 {
+				return atLine(1, `a bipartite graph, both of whose columns are numbered from 1: insert a line `+
+					`"%% EDGES LEFT RIGHT" after it, with its sizes`)
+			}
+		}
+	}
 	return in.labeled(blocks{limit: -1}, lines.parse)
 }
 
