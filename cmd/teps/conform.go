@@ -111,12 +111,11 @@ func conform(
 		reports.Plural(len(cases), "case", "cases"))
 	open := func(ctx context.Context) (plugins.Engine, error) {
 		engine, err := host.Open(ctx, spec)
-		n := 0
 		if err == nil && d.Spreads {
-			n, err = harness.ProcessesOf(d, spec.Options, 1)
-		}
-		if n > 0 {
-			engine = host.Spread(engine, spec, 1)
+			var n int
+			if n, err = harness.ProcessesOf(d, spec.Options, 1); n > 0 {
+				engine = host.Spread(engine, spec, 1)
+			}
 		}
 		return engine, err
 	}
@@ -137,7 +136,7 @@ func conform(
 			causes[cause] = test.Name
 			line = fmt.Sprintf("FAIL%s  %v\n      wanted: %s", line[4:], o.Err, test.About)
 		case o.Skipped != "":
-			line = fmt.Sprintf("skip  %-25s %s", test.Name, o.Skipped)
+			line = fmt.Sprintf("skip  %-25s %s", test.Name, strings.TrimSuffix(o.Skipped, ": "+d.Unavailable))
 		default:
 			passed++
 		}

@@ -104,7 +104,7 @@ func readMeters(ctx context.Context, specifications []string) ([]power.Series, [
 // printMeters prints meters with their readings, and the sources without a meter. It returns an error for a requested
 // meter that is missing.
 func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (err error) {
-	t := reports.NewTable("meter|covers|kind|shows|#every|#now|what", "")
+	t, about := reports.NewTable("meter|covers|kind|shows|#every|#now", ""), reports.NewTable("meter|what", "")
 	for _, s := range readings {
 		m, now, every := s.Info, units.Missing, units.Missing
 		what := m.Detail
@@ -120,13 +120,16 @@ func printMeters(w io.Writer, readings []power.Series, absent []power.Absence) (
 		if period := cmp.Or(m.Period, s.Period.Round(time.Millisecond)); period > 0 { // stated or observed
 			every = period.String()
 		}
-		t.Add(m.Name, string(m.Scope), string(m.Method), string(m.Quantity), every, now, printable(what))
+		t.Add(m.Name, string(m.Scope), string(m.Method), string(m.Quantity), every, now)
+		about.Add(m.Name, what)
 	}
 	if len(readings) == 0 {
 		printFact(w, "power meters", "none")
 	} else {
 		fmt.Fprintf(w, "\npower meters\n")
 		_ = text.Columns(w, t, terminalWidth(w)) // w keeps its error
+		fmt.Fprintln(w)
+		printFacts(w, "  ", about)
 	}
 	heading := "\nno meter from\n"
 	for _, a := range absent {

@@ -7,7 +7,7 @@
 # HOST is the unit and OID its object for power in watts, from its manual. SNMP_COMMUNITY is the community (default:
 # public). It needs snmpget (on Debian: apt-get install snmp).
 set -eu
-host=$1 oid=$2
+host=${1:?want HOST OID} oid=${2:?want HOST OID}
 while :; do
 	watts=$(snmpget -v2c -c "${SNMP_COMMUNITY:-public}" -Oqv "$host" "$oid")
 	echo "$(date +%s.%N),$watts"

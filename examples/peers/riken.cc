@@ -6,6 +6,8 @@
 //
 // The clock covers run_bfs, which writes parents in original labels with their levels in the upper 16 bits, and their copy
 // to teps's array without the levels. So a search of more than 65,535 levels does not end.
+#include <ctime> // which it gets from the C++ bindings of some MPI only
+#include <pthread.h>
 #define main riken_main
 #include "main.cc"
 #undef main

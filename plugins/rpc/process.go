@@ -61,6 +61,7 @@ func (p *process) Start(context.Context) error {
 		first = false
 		if err := checkHandshake(string(line)); err != nil {
 			p.fault.Store(&err)
+			p.line(line, "stdout")
 			writer.CloseWithError(errNoHandshake)
 			return
 		}
