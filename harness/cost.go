@@ -64,9 +64,10 @@ func (e *engineRun) cost(ctx context.Context) (c *record.Cost, err error) {
 	return c, err
 }
 
-// clockCalls is the number of calls of the loop that confirms an engine's clock, each of this many times the cost of a
-// call.
-const clockCalls = 16
+const (
+	clockCalls = 16 // of the loop that confirms an engine's clock
+	costPart   = 8  // of a call of that loop, to the cost of a call
+)
 
 const noRepeat = "the engine does not repeat searches (plugins.Repeater, teps_repeat)"
 
@@ -77,13 +78,13 @@ func (e *engineRun) confirmClock(ctx context.Context) (err error) {
 	if e.spec.Builtin != "" || e.clock != nil || e.wrong() != nil {
 		return nil
 	}
-	part, group := clockCalls*e.in.cost.Sum(), 1
+	part, group := costPart*e.in.cost.Sum(), 1
 	if e.single(group) < part {
 		group = 2
 	}
 	roots, err := e.in.others(ctx, group*clockCalls)
 	if err == nil {
-		_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*part*1e9), group, e.single(group), e.wake)
+		_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*part*1e9), group, e.wake)
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):

@@ -151,13 +151,9 @@ func (e *engineRun) energyPhases(
 	order := slices.Clone(e.done)
 	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	group := 2 + int(float64(64*len(order))*e.in.cost.Sum()/wanted.Seconds()) // so calls cost at most 1/64 of the loop
-	before := 0.
-	if e.clock != nil { // engines of teps have no such loop
-		before = e.clock.Each
-	}
 	var ended time.Time
 	awake := func(context.Context) error { return nil }
-	if start, ended, out.Loop, err = e.loop(ctx, order, wanted, min(group, len(order)), before, awake); err != nil {
+	if start, ended, out.Loop, err = e.loop(ctx, order, wanted, min(group, len(order)), awake); err != nil {
 		return start, err
 	}
 	out.Loop.Elapsed = ended.Sub(start).Seconds()
@@ -189,29 +185,33 @@ func wait(ctx context.Context, duration time.Duration) error {
 // errLoop is the error of a loop that says nothing about the engine's speed.
 var errLoop = errors.New("it does not count")
 
-// single returns the lower quartile of the time of one or two searches on the engine's clock, seconds a search.
+// single returns the lower quartile of the mean times of groups of searches on the engine's clock, seconds.
 func (e *engineRun) single(group int) float64 {
 	var means []float64
 	for some := range slices.Chunk(e.done, group) {
-		means = append(means, (some[0].Time+some[len(some)-1].Time)/2)
+		sum := 0.0
+		for _, r := range some {
+			sum += r.Time
+		}
+		means = append(means, sum/float64(len(some)))
 	}
 	return record.LowerQuartile(means)
 }
 
-// maxFaster is how many times as fast as before a search may be in a loop, where caches stay warm.
-const maxFaster = 4
+// maxFaster is how many times as fast as by itself a search may be in a loop, where caches stay warm.
+const maxFaster = 3
 
 // loop lets the engine search for a duration. Each call has a group of the roots, and its part of the duration is that
 // of the group's times in all times. With few roots each, an engine cannot choose what it searches from. A call ends at
 // the latest with the plan's timeout, even if a search does not end. wake comes before each call. loop.Elapsed is the
-// time in calls. The last search is validated. A search took the time before, and cannot take much less in the loop.
+// time in calls. The last search is validated.
 func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duration time.Duration, group int,
-	before float64, wake func(context.Context) error) (start, end time.Time, loop *record.EnergyLoop, err error) {
+	wake func(context.Context) error) (start, end time.Time, loop *record.EnergyLoop, err error) {
 	sum, edges, each := 0.0, 0.0, []float64(nil)
 	for _, r := range roots {
 		sum += r.Time
 	}
-	loop = &record.EnergyLoop{Roots: len(roots), Single: before}
+	loop = &record.EnergyLoop{Roots: len(roots), Single: e.single(group)}
 	if err := e.session.Ready(ctx); err != nil {
 		return start, end, nil, err
 	}
@@ -239,7 +239,7 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 		}
 		n, elapsed := done.Searches, done.Wall.Seconds()
 		loop.Searches, loop.Elapsed = loop.Searches+n, loop.Elapsed+elapsed
-		each = append(each, elapsed/float64(n))
+		each = append(each, max(0, elapsed-e.in.cost.Sum())/float64(n))
 		size := int64(len(some))
 		for i, r := range some {
 			if r.NEdge != nil {
@@ -258,9 +258,9 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 	}
 	loop.Each = record.LowerQuartile(each)
 	switch {
-	case before > maxFaster*loop.Each:
-		return start, end, nil, fmt.Errorf("the loop: %w: a search took %.4g ms, and %.4g ms before; "+
-			"a loop may be %d times as fast", errLoop, loop.Each*1e3, before*1e3, maxFaster)
+	case e.spec.Builtin == "" && loop.Single > maxFaster*loop.Each:
+		return start, end, nil, fmt.Errorf("the loop: %w: a search took %.4g ms, and %.4g ms by itself; "+
+			"a loop may be %d times as fast", errLoop, loop.Each*1e3, loop.Single*1e3, maxFaster)
 	case last.Broken():
 		return start, end, nil, fmt.Errorf("the loop: %w: the last of %d searches, from root %d, is invalid: %s", errLoop,
 			loop.Searches, last.Root, last.Violation)

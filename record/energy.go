@@ -43,8 +43,8 @@ type EnergyLoop struct {
 	Roots    int     `json:"roots"`          // searched in turn
 	NEdge    int64   `json:"nedge"`          // tuples of all searches, each counted for its own root
 	TEPS     float64 `json:"teps"`           // NEdge / Elapsed
-	// Single and Each are lower quartiles of the time of a search, seconds: before the loop, and in its calls on the
-	// host's clock.
+	// Single and Each are lower quartiles of the time of a search, seconds: one by one on the engine's clock, and in calls
+	// of the loop on the host's, less the cost of a call.
 	Single    float64 `json:"single,omitempty"`
 	Each      float64 `json:"each,omitempty"`
 	Violation string  `json:"violation,omitempty"` // what is wrong: the rate or the last search
