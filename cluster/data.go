@@ -264,10 +264,6 @@ func (s *session) Validate(ctx context.Context, root graph.Vertex, how harness.V
 func (s *session) StartValidating(context.Context) {}
 func (s *session) StopValidating()                 {}
 
-// Freeze and Thaw have no error: a node that is gone fails the next call.
-func (s *session) Freeze() { _ = call(context.Background(), s.group, "freeze", true) }
-func (s *session) Thaw()   { _ = call(context.Background(), s.group, "freeze", false) }
-
 // PeakMemory implements harness.Session. It has no error: a node that is gone fails the next call.
 func (s *session) PeakMemory(ctx context.Context) record.PeakMemory {
 	m := record.PeakMemory{Host: machine.PeakMemory(os.Getpid(), false)}

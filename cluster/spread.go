@@ -280,7 +280,7 @@ func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	return done[0], nil
 }
 
-// Keep and Results implement harness.Spread.
+// Keep, Results and Gathering implement harness.Spread.
 func (s *Spread) Keep(keep bool) { s.keep = keep }
 
 func (s *Spread) Results(all plugins.Output) (own []plugins.Output) {
@@ -290,7 +290,6 @@ func (s *Spread) Results(all plugins.Output) (own []plugins.Output) {
 	return own
 }
 
-// Gathering returns how long the host stopped the processes and copied their results in the last call.
 func (s *Spread) Gathering() time.Duration { return s.gathering }
 
 // gather stops the processes, copies their results to those of the host, and overwrites them.

@@ -111,14 +111,6 @@ func Handlers(self *Self, host NodeHost) []Handler {
 		Handle("validate", func(ctx context.Context, args validateArgs) (harness.Verdict, error) {
 			return w.session.Validate(ctx, args.Root, args.How)
 		}),
-		Handle("freeze", func(_ context.Context, freeze bool) (none, error) {
-			if freeze {
-				w.session.Freeze()
-			} else {
-				w.session.Thaw()
-			}
-			return none{}, nil
-		}),
 		Handle("memory", func(ctx context.Context, _ none) (m memoryReply, err error) {
 			m.Bytes, m.Source, err = machine.AvailableMemory(ctx)
 			return m, err

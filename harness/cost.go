@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (e *engineRun) confirmClock(ctx context.Context) (err error) {
 		group = 2
 	}
 	roots, err := e.in.others(ctx, group*clockCalls)
-	if err == nil {
+	if err = cmp.Or(err, e.session.Ready(ctx)); err == nil {
 		_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*part*1e9), group, e.wake)
 	}
 	switch {

@@ -46,7 +46,8 @@ type Session interface {
 	// Construct is kernel 1, with weights for kernel 3.
 	Construct(ctx context.Context, options map[string]string) (Constructed, error)
 
-	// Ready overwrites all parents and distances, so that an entry that a search does not write is detected.
+	// Ready continues the processes, and overwrites all parents and distances, so that an entry that a search does not
+	// write is detected.
 	Ready(ctx context.Context) error
 	// Wake searches outside any measurement, and returns the time of the call.
 	Wake(ctx context.Context, root graph.Vertex) (time.Duration, error)
@@ -63,9 +64,6 @@ type Session interface {
 	StartValidating(ctx context.Context)
 	StopValidating()
 
-	// Freeze stops the processes until the next call or Thaw.
-	Freeze()
-	Thaw()
 	// PeakMemory returns the most memory that the host's process and the engine's have had. It is 0 if unknown.
 	PeakMemory(ctx context.Context) record.PeakMemory
 	// Checksum returns the SHA-256 of the engine's file, or "" for an engine without one.

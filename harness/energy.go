@@ -139,7 +139,9 @@ func (e *engineRun) energyPhases(
 	step, summary := e.step("energy", 0), ""
 	defer func() { step.End(summary, err) }()
 
-	e.session.Thaw()
+	if err := e.session.Ready(ctx); err != nil { // continues the engine
+		return start, err
+	}
 	began := time.Now()
 	if err := wait(ctx, rest); err != nil {
 		return start, err
@@ -212,9 +214,6 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 		sum += r.Time
 	}
 	loop = &record.EnergyLoop{Roots: len(roots), Single: e.single(group)}
-	if err := e.session.Ready(ctx); err != nil {
-		return start, end, nil, err
-	}
 	suspended, last := e.suspensions.count(), record.RootRecord{Index: -1}
 	start = time.Now()
 	for some := range slices.Chunk(roots, group) {

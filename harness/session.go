@@ -130,7 +130,9 @@ func (s *localSession) build(ctx context.Context, in plugins.Input, c *Construct
 
 // Ready implements Session.
 func (s *localSession) Ready(context.Context) error {
-	s.Thaw()
+	if process, ok := s.engine.(freezer); ok {
+		process.Thaw()
+	}
 	s.validator.Overwrite(s.out.Parent, s.out.Distance)
 	s.before = s.moment()
 	return nil
@@ -167,8 +169,7 @@ func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Sea
 	s.mark()
 	start := time.Now()
 	found.Traversal, err = s.engine.Search(ctx, root, s.out)
-	found.Wall = time.Since(start) - s.gathering()
-	s.Freeze()
+	found.Wall = s.stopped(start)
 	s.returned = s.moment()
 	found.Interference = s.returned.Since(s.before)
 	return found, err
@@ -182,8 +183,7 @@ func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duratio
 	}
 	start := time.Now()
 	done.Searches, err = repeater.Repeat(ctx, roots, duration, s.out)
-	done.Wall = time.Since(start) - s.gathering()
-	s.Freeze()
+	done.Wall = s.stopped(start)
 	if last := roots[max(done.Searches-1, 0)%int64(len(roots))]; err == nil && done.Searches > 0 && s.exchange == nil &&
 		s.out.Parent[last] != last {
 		err = fmt.Errorf("%w: the last of %d searches was not from root %d", errLoop, done.Searches, last)
@@ -239,28 +239,20 @@ func (s *localSession) PeakMemory(context.Context) record.PeakMemory {
 	return m
 }
 
-// gathering returns the part of the last call in which the host gathered results, for an engine of several processes.
-func (s *localSession) gathering() time.Duration {
-	if spread, ok := s.engine.(interface{ Gathering() time.Duration }); ok {
-		return spread.Gathering()
-	}
-	return 0
-}
-
 // freezer is an engine whose process the host can stop between two calls.
 type freezer interface {
 	Freeze()
 	Thaw()
 }
 
-func (s *localSession) Freeze() {
+// stopped returns the time since the start of a call in which the engine worked, and stops its processes.
+func (s *localSession) stopped(start time.Time) time.Duration {
+	wall := time.Since(start)
+	if s.spread != nil {
+		wall -= s.spread.Gathering()
+	}
 	if process, ok := s.engine.(freezer); ok {
 		process.Freeze()
 	}
-}
-
-func (s *localSession) Thaw() {
-	if process, ok := s.engine.(freezer); ok {
-		process.Thaw()
-	}
+	return wall
 }
