@@ -292,7 +292,6 @@ var pathAblations = []ablation{
 		c[1], c[2], c[3] = c[0], c[0], c[0] // all vertices that pull are in the last one
 	}},
 	{name: "room for open entries", remove: func(_ testing.TB, e *instance) { e.paths.pull.open.list = nil }},
-	{name: "room for open entries", remove: func(_ testing.TB, e *instance) { e.paths.pull.open.list = nil }},
 }
 
 // ablations adds the searches of every ablation.
