@@ -53,8 +53,7 @@ TEXT ·vectorFirst(SB), NOSPLIT, $0-72
 
 eight:
 	VPMOVZXDQ   (SI), Z1           // vertices
-	VPADDQ      Z1, Z1, Z2
-	VPADDQ      Z1, Z2, Z2         // their heads have three words each
+	VPADDQ      Z1, Z1, Z2         // their heads have two words each
 	KXNORW      K1, K1, K1
 	KXNORW      K2, K2, K2
 	KXNORW      K3, K3, K3
@@ -63,22 +62,23 @@ eight:
 	VPXORQ      Z4, Z4, Z4
 	VPXORQ      Z5, Z5, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPGATHERQQ  (BX)(Z2*4), K1, Z3 // weight, neighbor
+	VPGATHERQQ  (BX)(Z2*8), K1, Z3 // weight, neighbor
 	VPANDQ      Z30, Z3, Z7
 	VPGATHERQQ  (AX)(Z7*8), K2, Z6 // state of the neighbor
 	VPGATHERQQ  (AX)(Z1*8), K3, Z4 // own state
-	VPGATHERQD  8(BX)(Z2*4), K4, Y5 // next bound
+	VPGATHERQQ  8(BX)(Z2*8), K4, Z5 // next bound, label
 	VPTESTNMQ   Z29, Z4, K1        // open
 	VPTESTMQ    Z29, Z6, K1, K2    // ready
 	VPANDNQ     Z6, Z29, Z6
-	VADDPS      Z6, Z3, K7, Z3     // the state over the entry
-	VPSRLQ      $32, Z3, Z7
+	VMOVDQA64   Z5, Z9
+	VADDPS      Z6, Z3, K7, Z9     // the state over the entry
+	VPSRLQ      $32, Z9, Z7
 	VPSRLQ      $32, Z4, Z8
 	VPCMPUQ     $1, Z8, Z7, K3     // nearer
-	VMOVDQA64   Z3, K3, Z4
+	VMOVDQA64   Z9, K3, Z4
 	VPSRLQ      $32, Z4, Z8
 	VADDPS      Z31, Z5, Z5
-	VPMOVZXDQ   Y5, Z5
+	VPSRLQ      $32, Z5, Z5
 	VPCMPUQ     $1, Z8, Z5, K2, K3 // ready and not enough: rest
 	KANDNW      K2, K3, K4         // ready and enough
 	KANDNW      K1, K2, K5         // open and not ready: hard

@@ -282,6 +282,7 @@ var pathAblations = []ablation{
 				}
 				if i < len(list) {
 					h.Neighbor, h.Weight = layout.Split(list[i])
+					h.Label = g.Label[h.Neighbor]
 				}
 			}
 		}

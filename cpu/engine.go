@@ -76,13 +76,13 @@ func memoryBound(workers int) plugins.Memory {
 
 // pathMemory is what kernel 3 needs besides:
 //
-//	per vertex   number and label (8), offset and length (12), three entries with bounds (36), relay weights (12), state
-//	             (8), lists of vertices (12) and open entries (12), core (8); before the lists the degree (4); a worker's
+//	per vertex   number and label (8), offset and length (12), three entries with bounds (48), relay weights (12), state
+//	             (8), lists of vertices (12) and open entries (16), core (8); before the lists the degree (4); a worker's
 //	             queues and counters (13)
 //	per tuple    two entries of 64 bits, each with 16 bits of its vertex (20), and the core (1)
 //	fixed        for each worker a slot for each bucket and the arrays to sort one (56 MiB)
 func pathMemory(workers int) plugins.Memory {
-	return plugins.Memory{Fixed: int64(16+56*workers) << 20, PerVertex: float64(120 + 13*workers), PerTuple: 21}
+	return plugins.Memory{Fixed: int64(16+56*workers) << 20, PerVertex: float64(136 + 13*workers), PerTuple: 21}
 }
 
 // instance is a graph that is ready to be searched.

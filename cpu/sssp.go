@@ -60,7 +60,8 @@ import (
 // read it: a benign race, because its state is one aligned word and every value it has had is the sum of a real path.
 // These reads and writes are in functions with go:norace, the only ones.
 
-// The state of a vertex is one word, so a distance and its parent change together.
+// The state of a vertex is one word, so a distance and its parent change together. The parent is a label, so the output
+// need not look it up.
 const (
 	final        = 1 << 63 // the distance is right
 	distanceBit0 = 32      // the distance has 31 bits: a float32 without its sign
@@ -134,7 +135,7 @@ type pathWorker struct {
 // newPaths allocates kernel 3 and makes the core. It is part of kernel 1.
 func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.Arena) (*paths, error) {
 	s := &paths{
-		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), uint32(g.Vertices)),
+		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), maxParent),
 	}
 	const region = 1 << layout.RegionBits
 	s.blank.states = slices.Repeat([]uint64{s.none}, region)
@@ -163,7 +164,10 @@ func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.A
 		return nil, err
 	}
 	s.core = layout.NewCore(t, m, g, func(v uint32) (float32, uint32) {
-		return distanceOf(s.states[v]), uint32(s.states[v]) & maxParent
+		if s.states[v] == s.none {
+			return graph.Infinity(), v
+		}
+		return distanceOf(s.states[v]), g.Vertex[uint32(s.states[v])&maxParent]
 	})
 	return s, m.Err()
 }
@@ -204,7 +208,7 @@ func (s *paths) clear(_, from, to int) {
 
 // search finds the distances of all vertices from root.
 func (s *paths) search(root uint32) error {
-	s.states[root] = stateOf(0, root)
+	s.states[root] = stateOf(0, s.g.Label[root])
 	if s.g.Hubs == 0 {
 		s.states[root] |= queued
 		s.push.frontier = append(s.push.frontier[:0], root)

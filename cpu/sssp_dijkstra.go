@@ -34,7 +34,7 @@ func (s *paths) dijkstra() (hub bool, err error) {
 		if popped++; popped%expansions == 0 && s.ctx.Err() != nil {
 			return false, s.ctx.Err()
 		}
-		list := g.List(v)
+		list, parent := g.List(v), g.Label[v]
 		entries += int64(len(list))
 		for _, entry := range list {
 			u, w := layout.Split(entry)
@@ -43,8 +43,8 @@ func (s *paths) dijkstra() (hub bool, err error) {
 				if x == s.none {
 					s.touched = append(s.touched, u)
 				}
-				states[u] = stateOf(from, v)
-				s.queue.push(states[u]&^maxParent | uint64(u))
+				states[u] = stateOf(from, parent)
+				s.queue.push(uint64(math.Float32bits(from))<<32 | uint64(u))
 			}
 		}
 	}

@@ -4,7 +4,7 @@ package cpu
 
 import (
 	"github.com/tepsbench/teps/cpu/layout"
-	"github.com/tepsbench/teps/internal/parents"
+	"github.com/tepsbench/teps/graph"
 )
 
 // write writes parents and distances in original labels, inside the clock, for regions of labels from..to-1. A region
@@ -20,9 +20,10 @@ func (s *paths) write(_, from, to int) {
 			first, last := g.Regions.VerticesOf(region, c)
 			labels := g.Label[first:last]
 			for i, state := range s.states[first:last] {
-				at := labels[i] & (1<<layout.RegionBits - 1)
-				parent[at] = parents.ToVertex(g.Label[state&maxParent])
-				distance[at] = distanceOf(state)
+				if bitsOf(state) != infinity {
+					at := labels[i] & (1<<layout.RegionBits - 1)
+					parent[at], distance[at] = graph.Vertex(state&maxParent), distanceOf(state)
+				}
 			}
 		}
 		first, last := g.Regions.VerticesOf(region, layout.Leaves)
@@ -30,14 +31,14 @@ func (s *paths) write(_, from, to int) {
 		for i, h := range g.Heads[first:last] {
 			state, at := s.states[h.Neighbor], labels[i]&(1<<layout.RegionBits-1)
 			if state != s.none {
-				parent[at] = parents.ToVertex(g.Label[h.Neighbor])
-				distance[at] = distanceOf(state) + h.Weight
+				parent[at], distance[at] = graph.Vertex(h.Label), distanceOf(state)+h.Weight
 			}
 		}
 		for _, h := range g.Regions.HubsOf(region) {
-			state, at := s.states[h], g.Label[h]&(1<<layout.RegionBits-1)
-			parent[at] = parents.ToVertex(g.Label[state&maxParent])
-			distance[at] = distanceOf(state)
+			if state := s.states[h]; bitsOf(state) != infinity {
+				at := g.Label[h] & (1<<layout.RegionBits - 1)
+				parent[at], distance[at] = graph.Vertex(state&maxParent), distanceOf(state)
+			}
 		}
 	}
 }

@@ -26,8 +26,8 @@ type pull struct {
 
 // openEntry is an entry that can matter to a vertex, and whose neighbor was not final.
 type openEntry struct {
-	vertex, neighbor uint32
-	weight           float32
+	vertex, neighbor, label uint32 // label of the neighbor
+	weight                  float32
 }
 
 // shared is a list that all workers write.
@@ -123,7 +123,7 @@ func (s *paths) passPiece(worker, from, to int) {
 	mine := &s.workers[worker]
 	for _, e := range s.pull.open.list[from:to] {
 		d := distanceOf(s.load(e.neighbor)) + e.weight
-		mine.offers = append(mine.offers, offer{stateOf(d, e.neighbor), e.vertex})
+		mine.offers = append(mine.offers, offer{stateOf(d, e.label), e.vertex})
 	}
 	s.lower(mine)
 }
@@ -195,7 +195,7 @@ func (s *paths) lookFirst(mine *pathWorker, us []uint32) (rest, hard int) {
 // nearer returns the state x of a vertex, or if that is nearer the one over entry h, whose neighbor has state y.
 func nearer(x, y uint64, h *layout.Head) uint64 {
 	d := uint64(math.Float32bits(distanceOf(y) + h.Weight))
-	return x ^ (x^(d<<distanceBit0|uint64(h.Neighbor)))&-less(d, x>>distanceBit0)
+	return x ^ (x^(d<<distanceBit0|uint64(h.Label)))&-less(d, x>>distanceBit0)
 }
 
 // lookSecond looks at the second entry of vertices that are not final and have a final first neighbor. It returns the
@@ -231,7 +231,7 @@ func (s *paths) lookAll(mine *pathWorker, us []uint32) {
 	}
 }
 
-const headSize = 12 // bytes
+const headSize = 16 // bytes
 
 // fetch asks for the states of the neighbors in an entry of the vertices us[k:], at most as many as are fetched
 // together.
@@ -257,7 +257,7 @@ func (s *paths) look(mine *pathWorker, v uint32) {
 		if i > 0 {
 			h = &g.Seconds[v][i-1]
 		}
-		s.see(mine, &l, v, h.Neighbor, h.Weight, bound)
+		s.see(mine, &l, v, h, bound)
 		bound = h.Next
 	}
 	if low+bound < l.best {
@@ -269,7 +269,7 @@ func (s *paths) look(mine *pathWorker, v uint32) {
 				}
 				continue
 			}
-			s.see(mine, &l, v, u, w, bound)
+			s.see(mine, &l, v, &layout.Head{Neighbor: u, Weight: w, Label: g.Label[u]}, bound)
 		}
 	}
 	mine.entries += int64(i)
@@ -298,23 +298,23 @@ type looking struct {
 	floor  float32 // no path through a neighbor that is not final is shorter
 }
 
-// see looks at an entry of the list of v, with neighbor u, weight w and a bound.
+// see looks at an entry of the list of v with a bound.
 //
 //go:norace
-func (s *paths) see(mine *pathWorker, l *looking, v, u uint32, w, bound float32) {
-	y := s.states[u]
-	if d := distanceOf(y) + w; d < l.best {
-		l.best, l.parent = d, u
+func (s *paths) see(mine *pathWorker, l *looking, v uint32, h *layout.Head, bound float32) {
+	y := s.states[h.Neighbor]
+	if d := distanceOf(y) + h.Weight; d < l.best {
+		l.best, l.parent = d, h.Label
 	}
 	if y&final != 0 {
 		return
 	}
 	length := s.pull.low + bound
-	if int(u) < s.g.Hubs {
-		length = max(length, s.below+w)
+	if int(h.Neighbor) < s.g.Hubs {
+		length = max(length, s.below+h.Weight)
 	}
 	if length < l.best {
 		l.floor = min(l.floor, length)
-		mine.open = append(mine.open, openEntry{v, u, w})
+		mine.open = append(mine.open, openEntry{v, h.Neighbor, h.Label, h.Weight})
 	}
 }

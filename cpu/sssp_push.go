@@ -97,7 +97,7 @@ func (s *paths) pushFromRoot() {
 	g, frontier := s.g, s.push.frontier[:0]
 	pushed, entries := 0, int64(0)
 	push := func(v uint32, whole bool) {
-		d := distanceOf(s.states[v])
+		d, parent := distanceOf(s.states[v]), g.Label[v]
 		low := d * layout.Slack
 		pushed++
 		for i, entry := range g.List(v) {
@@ -110,7 +110,7 @@ func (s *paths) pushFromRoot() {
 			}
 			entries++
 			if to := d + w; to < distanceOf(s.states[u]) {
-				s.states[u] = s.states[u]&queued | stateOf(to, v)
+				s.states[u] = s.states[u]&queued | stateOf(to, parent)
 				if to < s.below {
 					s.queue.push(uint64(math.Float32bits(to))<<32 | uint64(u))
 				}
@@ -157,14 +157,14 @@ func (s *paths) pushCore(worker, from, to int) {
 		}
 		far := distanceOf(s.load(0)) + c.Margin
 		for i, v := range us {
-			d := mine.at[i]
+			d, parent := mine.at[i], s.g.Label[v]
 			low := d * layout.Slack
 			for _, e := range c.Entries[mine.begins[i]>>32 : uint32(mine.begins[i])] {
 				if e.Key > far-d {
 					break
 				}
 				if low+e.Bound < s.below {
-					mine.offers = append(mine.offers, offer{stateOf(d+e.Weight, v), e.Neighbor})
+					mine.offers = append(mine.offers, offer{stateOf(d+e.Weight, parent), e.Neighbor})
 				}
 			}
 			if len(mine.offers) >= pushBatch {
@@ -180,9 +180,10 @@ func (s *paths) pushLists(worker, from, to int) {
 	mine := &s.workers[worker]
 	for ; from < to; from += pushBatch {
 		for i, v := range s.take(mine, from, min(from+pushBatch, to)) {
+			parent := s.g.Label[v]
 			for _, entry := range s.g.List(v) {
 				u, w := layout.Split(entry)
-				mine.offers = append(mine.offers, offer{stateOf(mine.at[i]+w, v), u})
+				mine.offers = append(mine.offers, offer{stateOf(mine.at[i]+w, parent), u})
 			}
 			if len(mine.offers) >= pushBatch {
 				s.lower(mine)

@@ -102,7 +102,8 @@ func TestVectorsLookLikeSingleVertices(t *testing.T) {
 		for v := range heads {
 			weights := []float32{0, 0.5, 1, 1e-44, graph.Infinity()}
 			heads[v] = layout.Head{
-				Neighbor: uint32(looking + r.IntN(all-looking)), Weight: weights[r.IntN(5)], Next: 2 * weights[r.IntN(5)],
+				Neighbor: uint32(looking + r.IntN(all-looking)), Weight: weights[r.IntN(5)],
+				Label: uint32(r.IntN(all)), Next: 2 * weights[r.IntN(5)],
 			}
 		}
 		us := make([]uint32, looking)

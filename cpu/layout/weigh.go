@@ -48,9 +48,8 @@ type weigher struct {
 func (b *weigher) order() error {
 	g, m, r := b.g, b.memory, &b.g.Regions
 	g.Labels, g.Vertices = b.builder.g.Labels, b.builder.g.Vertices
-	if g.Vertices >= maxVertices {
-		return fmt.Errorf("%d vertices that are not isolated: %w: kernel 3 can have %d", g.Vertices, plugins.ErrTuples,
-			maxVertices-1)
+	if g.Labels > maxLabels {
+		return fmt.Errorf("labels up to %d: %w: kernel 3 can have labels below %d", g.Labels-1, plugins.ErrTuples, maxLabels)
 	}
 	regions := (g.Labels + 1<<RegionBits - 1) >> RegionBits
 	g.Vertex = memory.Allocate[uint32](m, "vertex of each label", g.Labels)
@@ -217,9 +216,10 @@ func (b *weigher) lists() error {
 func (g *Weighted) setHeads(v int, list []uint64) {
 	heads := [Columns]*Head{&g.Heads[v], &g.Seconds[v][0], &g.Seconds[v][1]}
 	for i, h := range heads {
-		*h = Head{uint32(g.Vertices), graph.Infinity(), graph.Infinity()}
+		*h = Head{uint32(g.Vertices), graph.Infinity(), None, graph.Infinity()}
 		if i < len(list) {
 			h.Neighbor, h.Weight = Split(list[i])
+			h.Label = g.Label[h.Neighbor]
 		}
 		if i+1 < len(list) {
 			u, w := Split(list[i+1])

@@ -51,13 +51,15 @@ const (
 	// order, also if one more is added to both.
 	Slack = 1 - 1.0/(1<<21)
 
-	maxVertices = 1 << 31 // a state of a search has 31 bits for a parent
+	maxLabels = 1 << 31 // a state of a search has 31 bits for the label of a parent
 )
 
-// Head is an entry of a list, and the bound of the next one, +Inf if there is none.
+// Head is an entry of a list, the label of its neighbor, and the bound of the next entry, +Inf if there is none.
 type Head struct {
-	Neighbor     uint32
-	Weight, Next float32
+	Neighbor uint32
+	Weight   float32
+	Label    uint32
+	Next     float32
 }
 
 // Relay has the relay weights of a vertex: Second for the neighbor Via, and First for the others.
