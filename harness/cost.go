@@ -74,18 +74,14 @@ const noRepeat = "the engine does not repeat searches (plugins.Repeater, teps_re
 
 // confirmClock times a loop of the engine's searches on the host's clock. Engines that are part of teps have no such
 // loop. Each of its calls follows calls that wake the engine and is short, as a timed search, so that a busy machine
-// delays both alike: it makes one search, or at least two from two roots if they are shorter than a call must be.
+// delays both alike.
 func (e *engineRun) confirmClock(ctx context.Context) (err error) {
 	if e.spec.Builtin != "" || e.clock != nil || e.wrong() != nil {
 		return nil
 	}
-	part, group := costPart*e.in.cost.Sum(), 1
-	if e.single(group) < part {
-		group = 2
-	}
-	roots, err := e.in.others(ctx, group*clockCalls)
+	roots, err := e.in.others(ctx, clockCalls)
 	if err = cmp.Or(err, e.session.Ready(ctx)); err == nil {
-		_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*part*1e9), group, e.wake)
+		_, _, e.clock, err = e.loop(ctx, roots, time.Duration(clockCalls*costPart*e.in.cost.Sum()*1e9), 1, e.wake)
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):

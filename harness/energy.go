@@ -187,17 +187,13 @@ func wait(ctx context.Context, duration time.Duration) error {
 // errLoop is the error of a loop that says nothing about the engine's speed.
 var errLoop = errors.New("it does not count")
 
-// single returns the lower quartile of the mean times of groups of searches on the engine's clock, seconds.
-func (e *engineRun) single(group int) float64 {
-	var means []float64
-	for some := range slices.Chunk(e.done, group) {
-		sum := 0.0
-		for _, r := range some {
-			sum += r.Time
-		}
-		means = append(means, sum/float64(len(some)))
+// single returns the lower quartile of the times of searches on the engine's clock, seconds.
+func (e *engineRun) single() float64 {
+	var times []float64
+	for _, r := range e.done {
+		times = append(times, r.Time)
 	}
-	return record.LowerQuartile(means)
+	return record.LowerQuartile(times)
 }
 
 // maxFaster is how many times as fast as by itself a search may be in a loop, where caches stay warm.
@@ -213,7 +209,7 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 	for _, r := range roots {
 		sum += r.Time
 	}
-	loop = &record.EnergyLoop{Roots: len(roots), Single: e.single(group)}
+	loop = &record.EnergyLoop{Roots: len(roots), Single: e.single()}
 	suspended, last := e.suspensions.count(), record.RootRecord{Index: -1}
 	start = time.Now()
 	for some := range slices.Chunk(roots, group) {
