@@ -255,7 +255,8 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 	switch {
 	case e.spec.Builtin == "" && loop.Single > maxFaster*loop.Each:
 		return start, end, nil, fmt.Errorf("the loop: %w: a search took %.4g ms, and %.4g ms by itself; "+
-			"a loop may be %d times as fast", errLoop, loop.Each*1e3, loop.Single*1e3, maxFaster)
+			"a loop may be %d times as fast, unless the machine is too busy for the host to tell",
+			errLoop, loop.Each*1e3, loop.Single*1e3, maxFaster)
 	case last.Broken():
 		return start, end, nil, fmt.Errorf("the loop: %w: the last of %d searches, from root %d, is invalid: %s", errLoop,
 			loop.Searches, last.Root, last.Violation)
