@@ -69,9 +69,9 @@ func (r Run) clockRules() []Check {
 			"the machine is too busy for the host to tell", c.Each*1e3, c.Single*1e3, minConfirmed))
 	}
 	if r.Engine.Builtin != "" {
-		for i := range rules[:2] {
-			rules[i].Holds, rules[i].Detail = true, "the engine's clock is code of teps"
-		}
+		const known = "the engine's clock is code of teps"
+		rules[0].Holds, rules[0].Detail = true, known+": "+rules[0].Detail
+		rules[1].Holds, rules[1].Detail = true, known
 	}
 	return rules
 }
