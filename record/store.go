@@ -320,8 +320,10 @@ func (s *Store) checkDigest(result []byte) (digest string, err error) {
 }
 
 // WriteFile replaces a file as a whole: readers see the old content or the new one, never a part, even after a crash.
+// It follows links.
 func WriteFile(path string, data []byte) error {
-	err := renameio.WriteFile(path, data, 0o644, renameio.WithTempDir(filepath.Dir(path)))
+	target := regular.Target(path)
+	err := renameio.WriteFile(target, data, 0o644, renameio.WithTempDir(filepath.Dir(target)))
 	if temporary := (*fs.PathError)(nil); errors.As(err, &temporary) {
 		err = temporary.Err // without the temporary path, which means nothing to a user
 	}

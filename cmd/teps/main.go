@@ -176,6 +176,11 @@ teps completion --help says how a shell completes engines, options and files.`,
 	)
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if t := f.Value.Type(); t == "int" || t == "uint64" {
+				f.Value = decimal{f.Value}
+			}
+		})
 	}
 	root.InitDefaultHelpFlag() // so that Find knows them
 	root.InitDefaultVersionFlag()
@@ -189,6 +194,16 @@ teps completion --help says how a shell completes engines, options and files.`,
 		return err
 	}
 	return root
+}
+
+// decimal is the value of a flag that pflag would read as octal if it began with 0.
+type decimal struct{ pflag.Value }
+
+func (d decimal) Set(text string) error {
+	if strings.Trim(text, "0123456789") == "" && text != "" {
+		text = cmp.Or(strings.TrimLeft(text, "0"), "0")
+	}
+	return d.Value.Set(text)
 }
 
 // flagError explains an error of parsing flags.

@@ -5,7 +5,9 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tepsbench/teps/internal/regular"
 	"github.com/tepsbench/teps/record"
 	"github.com/tepsbench/teps/reports"
 	"github.com/tepsbench/teps/reports/formats"
@@ -241,20 +244,24 @@ func checkFigure(flag, path string) error {
 }
 
 // checkTarget makes the directory of the file of a flag. It returns an error for a path that must not be overwritten.
+// Links are followed.
 func checkTarget(flag, path string) error {
-	info, err := os.Lstat(path)
+	target := regular.Target(path)
+	info, err := os.Stat(target)
 	switch {
 	case path == "":
 		return nil
-	case slices.Contains([]string{record.ManifestFile, record.JournalFile, record.ResultFile}, filepath.Base(path)):
+	case slices.Contains([]string{record.ManifestFile, record.JournalFile, record.ResultFile}, filepath.Base(target)):
 		return usage("%s %s would replace part of a record; choose another name", flag, path)
-	case err != nil || info.Mode().IsRegular():
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			err = usage("%s %s: %w", flag, path, err)
-		}
-		return err
-	case info.IsDir():
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular():
+		err = os.MkdirAll(filepath.Dir(target), 0o777)
+	case err == nil && info.IsDir():
 		return usage("%s %s is a directory; name a file in it", flag, path)
+	case err == nil:
+		return usage("%s %s is not a regular file; write to standard output and redirect that", flag, path)
 	}
-	return usage("%s %s is not a regular file; write to standard output and redirect that", flag, path)
+	if err != nil {
+		err = usage("%s %s: %w", flag, path, err)
+	}
+	return err
 }

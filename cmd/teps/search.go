@@ -4,16 +4,16 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/graph/files"
 	"github.com/tepsbench/teps/harness"
 	"github.com/tepsbench/teps/record"
 )
@@ -81,16 +81,13 @@ func writeFound(c *cobra.Command, out string, found harness.Found) error {
 	if out == "-" {
 		return printFound(c.OutOrStdout(), found)
 	}
-	file, err := os.CreateTemp(filepath.Dir(out), ".teps-search-")
+	file, err := files.Replace(out)
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	err = errors.Join(printFound(file, found), file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), out)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("--out: %w", err), os.Remove(file.Name()))
+	defer file.Remove()
+	if err = cmp.Or(printFound(file, found), file.CloseAtomicallyReplace()); err != nil {
+		return fmt.Errorf("--out: %w", err)
 	}
 	return nil
 }

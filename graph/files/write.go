@@ -25,6 +25,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/adjacency"
 	"github.com/tepsbench/teps/internal/child"
+	"github.com/tepsbench/teps/internal/regular"
 )
 
 // Write writes a graph to the file of the given name, in the format of its extension, compressed if .gz or .zst
@@ -67,7 +68,7 @@ func Write(ctx context.Context, name string, g graph.Source, seed1, seed2 uint64
 		}
 	}
 	for _, f := range out.files {
-		_ = errors.Join(f.pending.Cleanup(), f.dir.Remove()) // the first does nothing after replacing
+		_ = f.pending.Remove()
 	}
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
 		err = fmt.Errorf("%s: %w", name, failed.Err)
@@ -100,21 +101,6 @@ func CanWrite(name string, vertices int64) (Format, error) {
 		return "", err
 	}
 	return format, nil
-}
-
-// target returns the file that a name stands for: the end of a chain of symbolic links, which may not exist.
-func target(name string) string {
-	for range 40 { // as many as Linux follows
-		link, err := os.Readlink(name)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(name), link)
-		}
-		name = link
-	}
-	return name
 }
 
 // KeepsWeights reports whether Write writes the weights of a graph to a file of this name.
@@ -152,27 +138,43 @@ type output struct {
 	*bufio.Writer // of the file that was created last
 }
 
-// outputFile is a temporary file until the graph is complete. It lies in a directory next to its final name, which the
-// next process removes if this one is killed.
-type outputFile struct {
-	*bufio.Writer
-	compressor io.WriteCloser // or nil
-	pending    *renameio.PendingFile
-	dir        *child.Dir
+// Replacement is a temporary file until it replaces the file of a name, or a new one (CloseAtomicallyReplace). It lies
+// in a directory next to that, which the next process removes if this one is killed.
+type Replacement struct {
+	*renameio.PendingFile
+	dir *child.Dir
 }
 
-func (out *output) create(name string) error {
-	path := target(name)
+// Replace makes a Replacement. It follows symbolic links, and keeps the mode of an existing file.
+func Replace(name string) (*Replacement, error) {
+	path := regular.Target(name)
 	dir, err := child.NewDirIn(filepath.Dir(path), ".teps-out-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pending, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions(),
 		renameio.WithTempDir(dir.Path()))
 	if err != nil {
-		return errors.Join(err, dir.Remove())
+		return nil, errors.Join(err, dir.Remove())
 	}
-	f := &outputFile{pending: pending, dir: dir}
+	return &Replacement{pending, dir}, nil
+}
+
+// Remove removes the temporary file, if it is still there.
+func (r *Replacement) Remove() error { return errors.Join(r.Cleanup(), r.dir.Remove()) }
+
+type outputFile struct {
+	*bufio.Writer
+	compressor io.WriteCloser // or nil
+	pending    *Replacement
+}
+
+func (out *output) create(name string) error {
+	pending, err := Replace(name)
+	if err != nil {
+		return err
+	}
+	f := &outputFile{pending: pending}
 	out.files = append(out.files, f)
 	switch _, compression := splitCompression(strings.ToLower(name)); compression {
 	case ".gz":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package regular reads regular files up to a size. It refuses pipes and devices, which may never end or answer.
+// Package regular reads regular files up to a size, and follows links. It refuses pipes and devices, which may never
+// end or answer.
 package regular
 
 import (
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -45,4 +47,19 @@ func Read(name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is too large: %w of at most %d MiB", name, ErrRefused, limit>>20)
 	}
 	return data, err
+}
+
+// Target returns the file that a name stands for: the end of a chain of symbolic links, which may not exist.
+func Target(name string) string {
+	for range 40 { // as many as Linux follows
+		link, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(name), link)
+		}
+		name = link
+	}
+	return name
 }
