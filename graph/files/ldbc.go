@@ -112,8 +112,13 @@ func readEdgesLDBC(in *input) error { return in.labeled(blocks{limit: -1}, in.li
 // lines parses lines of an edge list, with weights if these are requested and the first line has one.
 func (in *input) lines() *pairs {
 	lines := in.edgeLines()
-	if _, first := in.beginning(); in.wantWeights && len(bytes.Fields(first)) == 3 {
-		in.readWeighted(lines)
+	if _, first := in.beginning(); in.wantWeights {
+		switch len(bytes.Fields(first)) {
+		case 2: // no line has a weight
+			lines.list = false
+		case 3:
+			in.readWeighted(lines)
+		}
 	}
 	return lines
 }

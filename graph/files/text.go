@@ -91,11 +91,14 @@ func value(text []byte, i int) (next int) {
 	return next
 }
 
-// inC returns a number of Fortran, such as 1d0, as C writes it.
+// inC returns a number of Fortran, such as 1d0, as C writes it. What only Go takes for a number, 1_0 or 0x1p4, is none.
 func inC(field []byte) string {
 	return strings.Map(func(c rune) rune {
-		if c == 'd' || c == 'D' {
+		switch c {
+		case 'd', 'D':
 			return 'e'
+		case '_', 'x', 'X':
+			return '?'
 		}
 		return c
 	}, string(field))
