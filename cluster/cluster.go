@@ -288,8 +288,14 @@ func (n *Node) Call(ctx context.Context, method string, args, reply any) error {
 		return nil
 	}
 	if answer, ok := rpc.FromStatus(err); ok {
-		if ctx.Err() != nil && errors.Is(answer, context.Canceled) {
-			answer = ctx.Err()
+		if errors.Is(answer, context.Canceled) {
+			select {
+			case <-ctx.Done():
+				answer = ctx.Err()
+			case <-c.alive.Done(): // a node that is ended cancels its calls, and the validators of the others stop
+				return context.Cause(c.alive)
+			case <-time.After(2 * noticeTime):
+			}
 		}
 		return fmt.Errorf("node %s: %w", n.Host, answer)
 	}

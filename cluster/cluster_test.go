@@ -86,6 +86,15 @@ func TestNodeThatDiesIsReportedOnce(t *testing.T) {
 	must.Fail(t, must.Err(All[int](t.Context(), c, "wait", note)), " is gone")
 }
 
+// The others may hear of it first.
+func TestNodeThatDiesIsNamedByTheOthers(t *testing.T) {
+	c, pids := start(t, config(2))
+	returned := make(chan error)
+	go func() { returned <- c.Nodes[0].Call(t.Context(), "fail", "with another part", nil) }()
+	kill(t, pids[1], syscall.SIGKILL)
+	must.Fail(t, <-returned, " is gone", "Killed")
+}
+
 func TestPanicOfANodeIsReported(t *testing.T) {
 	c, _ := start(t, config(2))
 	must.Fail(t, c.Nodes[1].Call(t.Context(), "fail", "the node", nil), " is gone", "panic: boom in the node")

@@ -101,6 +101,8 @@ func handlers(self *Self) []Handler {
 			switch kind {
 			case "memory":
 				return 0, fmt.Errorf("a graph too large: %w", plugins.ErrMemory)
+			case "with another part":
+				return 0, validate.ErrOtherPart
 			case "violation":
 				return 0, fmt.Errorf("wrapped: %w", &validate.Violation{
 					Rule: validate.RuleSpan, Root: 7, Vertices: []graph.Vertex{1, 2}, Text: "why",

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -28,7 +28,7 @@ type Exchange interface {
 }
 
 // ErrOtherPart is the error of a part that stopped because another part failed. The error of that part has the reason.
-var ErrOtherPart = errors.New("another part of the validator stopped")
+var ErrOtherPart = fmt.Errorf("another part of the validator stopped: %w", context.Canceled)
 
 // fail keeps the first error of the work since the last reduction. The next one returns it.
 func (p *Part) fail(err error) {
