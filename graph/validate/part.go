@@ -267,6 +267,9 @@ func (p *Part) Bytes() int64 {
 		(2+5*4)*int64(p.labels) + 4*int64(len(p.waits)) + 4*int64(len(p.wide)) + 2*8*int64(len(p.pending))
 }
 
+// PartBytes is an estimate of Part.Bytes before a part is made. A vertex of another part in its tuples is a ghost.
+func PartBytes(labels, tuples, ghosts int64) int64 { return 9*tuples + (6+4)*ghosts + (22+8)*labels }
+
 // Joined returns for each of some vertices, the same on all parts, whether a tuple joins it to another one.
 func (p *Part) Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, error) {
 	found, sums, joined := make([]int64, len(vertices)), make([]*int64, len(vertices)), make([]bool, len(vertices))
@@ -281,6 +284,13 @@ func (p *Part) Joined(ctx context.Context, vertices []graph.Vertex) ([]bool, err
 		joined[i] = found[i] != 0
 	}
 	return joined, err
+}
+
+// CountJoined is Validator.CountJoined for all parts, and collective.
+func (p *Part) CountJoined(ctx context.Context) (int64, error) {
+	n := countBits(p.joined)
+	err := p.sum(ctx, &n)
+	return n, err
 }
 
 // Isolated returns the lowest vertex that no tuple joins to another one, or Vertices if there is none.

@@ -33,6 +33,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"runtime"
 	"sync/atomic"
 
@@ -147,6 +148,35 @@ func (v *Validator) checkLabels(ctx context.Context, part []graph.Edge, base int
 
 // Bytes returns the memory of a Validator in bytes, without tuples, parents, and up to 800 KB per thread.
 func Bytes(vertices int64) int64 { return (4+2+4)*vertices + 3*8*((vertices+63)/64) }
+
+// Joined reports of each vertex whether a tuple joins it to another one.
+func (v *Validator) Joined(_ context.Context, vertices []graph.Vertex) ([]bool, error) {
+	joined := make([]bool, len(vertices))
+	for i, u := range vertices {
+		joined[i] = v.joined[u/64]>>(u%64)&1 != 0
+	}
+	return joined, nil
+}
+
+// CountJoined returns the number of vertices that a tuple joins to another one.
+func (v *Validator) CountJoined(context.Context) (int64, error) { return countBits(v.joined), nil }
+
+func countBits(bitmap []uint64) (n int64) {
+	for _, word := range bitmap {
+		n += int64(bits.OnesCount64(word))
+	}
+	return n
+}
+
+// Isolated returns the lowest vertex that no tuple joins to another one, or the number of vertices.
+func (v *Validator) Isolated(context.Context) (graph.Vertex, error) {
+	for i, word := range v.joined {
+		if word != ^uint64(0) {
+			return graph.Vertex(min(int64(64*i+bits.TrailingZeros64(^word)), v.vertices)), nil
+		}
+	}
+	return graph.Vertex(v.vertices), nil
+}
 
 // Overwrite fills the arrays of a result with graph.Unwritten and graph.UnwrittenDistance before a search.
 func (v *Validator) Overwrite(parent []graph.Vertex, distance []float32) {

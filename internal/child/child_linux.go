@@ -10,9 +10,42 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+func attributes(orphaned syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: orphaned}
+}
+
+// adoptOrphans makes this process the parent of every descendant that loses its parent. It does not fail on Linux 3.4
+// and later.
+func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// freezeTime is how long Freeze waits for the program to stop. A thread inside a driver may stop later; it cannot write
+// to memory there.
+const freezeTime = 100 * time.Millisecond
+
+// Freeze stops the program's process group until Thaw, and returns when the program has stopped.
+func (p *Process) Freeze() {
+	if p.Signal(syscall.SIGSTOP) != nil {
+		return
+	}
+	for start := time.Now(); time.Since(start) < freezeTime; time.Sleep(20 * time.Microsecond) {
+		if p.cmd == nil { // not a child
+			if p.IsStopped() {
+				return
+			}
+			continue
+		}
+		var info unix.Siginfo
+		if unix.Waitid(unix.P_PID, p.PID(), &info, unix.WSTOPPED|unix.WNOHANG, nil) != nil || info.Signo != 0 {
+			return
+		}
+	}
+}
 
 // Peer returns the process ID of the other side of a Unix socket. A process of another user is an error.
 func Peer(c *net.UnixConn) (pid int, err error) {
@@ -66,4 +99,23 @@ func (p *Process) IsStopped() bool {
 		}
 	}
 	return true
+}
+
+// DescriptorPath returns the path by which other processes of this user open a file descriptor of this process. The
+// process ID in it is that of /proc, which may be of an outer PID namespace. It is an error where the kernel refuses
+// them: /proc is missing, or this program has capabilities (setcap) that they lack, or may not be read.
+func DescriptorPath(fd uintptr) (string, error) {
+	self, err := os.Readlink("/proc/self")
+	if err != nil {
+		return "", err
+	}
+	var caps [2]unix.CapUserData
+	dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	if err == nil {
+		err = unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &caps[0])
+	}
+	if err == nil && (dumpable != 1 || os.Geteuid() != 0 && caps[0].Permitted|caps[1].Permitted != 0) {
+		return "", errors.New("ptrace(2) would not be allowed")
+	}
+	return fmt.Sprintf("/proc/%s/fd/%d", self, fd), nil
 }
