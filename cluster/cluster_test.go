@@ -205,6 +205,22 @@ func TestLaunchersOnThisHost(t *testing.T) {
 	must.Fail(t, must.Err(FindLauncher("ssh")), "want srun, mpirun, hydra")
 }
 
+func TestSpreadHasNoProcessesIfOneDoesNotStart(t *testing.T) {
+	host := rpc.NewHost(slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { must.Do(host.Close()) })
+	single := must.Get(host.Open(t.Context(), rpc.Program{Path: os.Args[0], Args: []string{"engine"}}))
+	s := NewSpread(host, single, 1, func(context.Context, int) ([]*rpc.Client, func(), error) {
+		return []*rpc.Client{nil}, nil, errors.New("why")
+	})
+	for range 2 {
+		must.Fail(t, must.Err(s.Construct(t.Context(), plugins.Input{})), "why")
+	}
+	if pids := s.PIDs(); len(pids) > 0 {
+		t.Errorf("got the processes %v, want none", pids)
+	}
+	must.Do(s.Close())
+}
+
 func TestAllProcessesAreCalledEvenIfTheirContextHasEnded(t *testing.T) {
 	host := rpc.NewHost(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { must.Do(host.Close()) })

@@ -150,9 +150,11 @@ func (s *Spread) Prepare(ctx context.Context, options map[string]string) error {
 	if err := s.end(); err != nil {
 		return err
 	}
-	if s.processes, s.stop, err = s.open(ctx, n); err != nil {
+	processes, stop, err := s.open(ctx, n)
+	if err != nil {
 		return err
 	}
+	s.processes, s.stop = processes, stop
 	return s.each(ctx, func(ctx context.Context, k int) error {
 		d, err := s.processes[k].Describe(ctx)
 		if err == nil && d.Unavailable != "" {
