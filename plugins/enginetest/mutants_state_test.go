@@ -138,7 +138,7 @@ func wrongInTheLongRun() map[string]wrong {
 			})()
 			m.parents = offHeap
 			return m
-		}, words{"honest/done": "parent["}},
+		}, words{"honest/done": "parent"}},
 		"keeps the answer for each root": {searching(func(c call) (traversal, error) {
 			start := time.Now()
 			if answer, known := answers[c.root]; known && len(answer) == len(c.Parent) {
