@@ -184,13 +184,10 @@ func (s *session) Construct(ctx context.Context, options map[string]string) (c h
 }
 
 func (s *session) Ready(ctx context.Context) error { return call(ctx, s.group, "ready", nil) }
-func (s *session) Wake(ctx context.Context, root graph.Vertex) (time.Duration, error) {
-	return s.slowest(ctx, "wake", root)
-}
 
 // Search implements harness.Session. The time on the hosts' clocks is that of the slowest one.
-func (s *session) Search(ctx context.Context, root graph.Vertex) (found harness.Searched, err error) {
-	all, err := All[harness.Searched](ctx, s.group, "search", root)
+func (s *session) Search(ctx context.Context, root graph.Vertex, wake bool) (found harness.Searched, err error) {
+	all, err := All[harness.Searched](ctx, s.group, "search", searchArgs{root, wake})
 	if err != nil {
 		return found, err
 	}
@@ -234,17 +231,6 @@ func (s *session) Repeat(ctx context.Context, roots []graph.Vertex, duration tim
 		done = harness.Repeated{Searches: part.Searches, Wall: max(done.Wall, part.Wall)}
 	}
 	return done, err
-}
-
-func (s *session) Copy(ctx context.Context) (time.Duration, error) { return s.slowest(ctx, "copy", 0) }
-
-// slowest calls a method that returns a time.
-func (s *session) slowest(ctx context.Context, method string, root graph.Vertex) (slowest time.Duration, err error) {
-	all, err := All[time.Duration](ctx, s.group, method, root)
-	for _, part := range all {
-		slowest = max(slowest, part)
-	}
-	return slowest, err
 }
 
 // Validate implements harness.Session. All nodes come to the same verdict.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
@@ -35,8 +34,7 @@ type Spread struct {
 	stop      func()
 	parents   lent[graph.Vertex]
 	distances lent[float32] // of kernel 3
-	gathering time.Duration
-	keep      bool // results stay with the processes
+	keep      bool          // results stay with the processes
 }
 
 // lent is memory for an array of each process.
@@ -282,7 +280,7 @@ func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	return done[0], nil
 }
 
-// Keep, Results and Gathering implement harness.Spread.
+// Keep and Results implement harness.Spread.
 func (s *Spread) Keep(keep bool) { s.keep = keep }
 
 func (s *Spread) Results(all plugins.Output) (own []plugins.Output) {
@@ -292,17 +290,13 @@ func (s *Spread) Results(all plugins.Output) (own []plugins.Output) {
 	return own
 }
 
-func (s *Spread) Gathering() time.Duration { return s.gathering }
-
 // gather stops the processes, copies their results to those of the host, and overwrites them.
 func (s *Spread) gather(out plugins.Output) {
-	start := time.Now()
 	s.Freeze()
 	s.parents.gather(out.Parent, graph.Unwritten)
 	if out.Distance != nil {
 		s.distances.gather(out.Distance, graph.UnwrittenDistance())
 	}
-	s.gathering = time.Since(start)
 }
 
 // PIDs returns the process IDs of the engine on this host.
@@ -313,20 +307,12 @@ func (s *Spread) PIDs() (all []int) {
 	return all
 }
 
-// Freeze stops all processes until Thaw or the next call.
+// Freeze stops all processes until the next call.
 func (s *Spread) Freeze() {
-	var all sync.WaitGroup
-	for _, p := range s.processes {
-		all.Go(p.Freeze)
-	}
-	all.Wait()
-}
-
-// Thaw ends Freeze.
-func (s *Spread) Thaw() {
-	for _, p := range s.processes {
-		p.Thaw()
-	}
+	_ = each(context.Background(), len(s.processes), func(_ context.Context, k int) error {
+		s.processes[k].Freeze()
+		return nil
+	})
 }
 
 // end closes the processes.

@@ -42,6 +42,10 @@ type (
 		Options map[string]string
 		Job     string // of the engine's processes; empty: the engine is one process
 	}
+	searchArgs struct {
+		Root graph.Vertex
+		Wake bool
+	}
 	repeatArgs struct {
 		Roots    []graph.Vertex
 		Duration time.Duration
@@ -99,16 +103,12 @@ func Handlers(self *Self, host NodeHost) []Handler {
 			return w.session.Construct(ctx, args.Options)
 		}),
 		Handle("ready", func(ctx context.Context, _ none) (none, error) { return none{}, w.session.Ready(ctx) }),
-		Handle("wake", func(ctx context.Context, root graph.Vertex) (time.Duration, error) {
-			return w.session.Wake(ctx, root)
-		}),
-		Handle("search", func(ctx context.Context, root graph.Vertex) (harness.Searched, error) {
-			return w.session.Search(ctx, root)
+		Handle("search", func(ctx context.Context, args searchArgs) (harness.Searched, error) {
+			return w.session.Search(ctx, args.Root, args.Wake)
 		}),
 		Handle("repeat", func(ctx context.Context, args repeatArgs) (harness.Repeated, error) {
 			return w.session.Repeat(ctx, args.Roots, args.Duration)
 		}),
-		Handle("copy", func(ctx context.Context, _ graph.Vertex) (time.Duration, error) { return w.session.Copy(ctx) }),
 		Handle("validate", func(ctx context.Context, args validateArgs) (harness.Verdict, error) {
 			return w.session.Validate(ctx, args.Root, args.How)
 		}),

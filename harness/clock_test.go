@@ -132,7 +132,7 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 			want: map[string]string{confirmed: ""}},
 		"0.7 of the time while other programs delay some searches": {cost: 2 * ms,
 			engine: lying{work: 5 * ms, busy: 20 * ms, search: func(d time.Duration) time.Duration { return d * 7 / 10 }},
-			want:   map[string]string{confirmed: "3.5"}},
+			want:   map[string]string{confirmed: "3.9"}},
 		"a loop without work":       {engine: lying{work: 5 * ms, noWork: true}, want: map[string]string{confirmed: ""}},
 		"a loop from one root":      {engine: lying{work: 7 * ms, first: 1}, energy: "not from root"},
 		"a loop that counts double": {engine: lying{work: 6 * ms, count: 2}, energy: "not from root"},

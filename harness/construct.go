@@ -30,7 +30,7 @@ func (e *engineRun) construct(ctx context.Context) (err error) {
 		c, err = e.session.Construct(ctx, e.spec.Options)
 		return c.Elapsed, c.Wall, err
 	}
-	err = e.timed(ctx, "kernel 1", construct)
+	err = e.timed(ctx, "kernel 1", e.plan.Timeout, maxRepeats, construct)
 	if e.built = c.Construction; err != nil {
 		return err
 	}

@@ -46,18 +46,14 @@ type Session interface {
 	// Construct is kernel 1, with weights for kernel 3.
 	Construct(ctx context.Context, options map[string]string) (Constructed, error)
 
-	// Ready continues the processes, and overwrites all parents and distances, so that an entry that a search does not
-	// write is detected.
+	// Ready overwrites all parents and distances, so that an entry that a search does not write is detected.
 	Ready(ctx context.Context) error
-	// Wake searches outside any measurement, and returns the time of the call.
-	Wake(ctx context.Context, root graph.Vertex) (time.Duration, error)
-	// Search is kernel 2 or 3. Before, it overwrites some parents again, because Wake has written them. As soon as the
-	// engine has returned, its processes are stopped until the next call.
-	Search(ctx context.Context, root graph.Vertex) (Searched, error)
+	// Search is kernel 2 or 3. Before, it overwrites some parents again, because calls that wake the engine, outside any
+	// measurement, have written them. As soon as the engine has returned from another call, its processes are stopped
+	// until the next one.
+	Search(ctx context.Context, root graph.Vertex, wake bool) (Searched, error)
 	// Repeat is plugins.Repeater. It stops the processes as Search does.
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (Repeated, error)
-	// Copy measures how long it takes to copy all parents and distances.
-	Copy(ctx context.Context) (time.Duration, error)
 
 	// Validate checks the result of the last search. Between StartValidating and StopValidating a device may check it.
 	Validate(ctx context.Context, root graph.Vertex, how Validation) (Verdict, error)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
@@ -139,7 +138,7 @@ func (e *engineRun) energyPhases(
 	step, summary := e.step("energy", 0), ""
 	defer func() { step.End(summary, err) }()
 
-	if err := e.session.Ready(ctx); err != nil { // continues the engine
+	if err := e.session.Ready(ctx); err != nil {
 		return start, err
 	}
 	began := time.Now()
@@ -152,14 +151,13 @@ func (e *engineRun) energyPhases(
 	}
 	order := slices.Clone(e.done)
 	rand.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	group := 2 + int(float64(64*len(order))*e.in.cost.Sum()/wanted.Seconds()) // so calls cost at most 1/64 of the loop
-	var ended time.Time
-	awake := func(context.Context) error { return nil }
-	if start, ended, out.Loop, err = e.loop(ctx, order, wanted, min(group, len(order)), awake); err != nil {
+	group := 2 + int(float64(64*len(order))*e.in.cost.Call/wanted.Seconds()) // so calls cost at most 1/64 of the loop
+	start, loop, err := e.loop(ctx, order, wanted, min(group, len(order)), 0)
+	if err != nil {
 		return start, err
 	}
-	out.Loop.Elapsed = ended.Sub(start).Seconds()
-	out.Loop.TEPS = float64(out.Loop.NEdge) / out.Loop.Elapsed
+	out.Loop = loop
+	ended := start.Add(time.Duration(loop.Elapsed * 1e9))
 	err = wait(ctx, tail-time.Since(ended))
 	phase := func(name string, from, to time.Time) record.EnergyPhase {
 		return record.EnergyPhase{Name: name, From: from.Sub(start), To: to.Sub(start)}
@@ -182,86 +180,6 @@ func wait(ctx context.Context, duration time.Duration) error {
 	case <-time.After(duration):
 		return nil
 	}
-}
-
-// errLoop is the error of a loop that says nothing about the engine's speed.
-var errLoop = errors.New("it does not count")
-
-// single returns the lower quartile of the times of searches on the engine's clock, seconds.
-func (e *engineRun) single() float64 {
-	var times []float64
-	for _, r := range e.done {
-		times = append(times, r.Time)
-	}
-	return record.LowerQuartile(times)
-}
-
-// maxFaster is how many times as fast as by itself a search may be in a loop, where caches stay warm.
-const maxFaster = 3
-
-// loop lets the engine search for a duration. Each call has a group of the roots, and its part of the duration is that
-// of the group's times in all times. With few roots each, an engine cannot choose what it searches from. A call ends at
-// the latest with the plan's timeout, even if a search does not end. wake comes before each call. loop.Elapsed is the
-// time in calls. The last search is validated.
-func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duration time.Duration, group int,
-	wake func(context.Context) error) (start, end time.Time, loop *record.EnergyLoop, err error) {
-	sum, edges, each := 0.0, 0.0, []float64(nil)
-	for _, r := range roots {
-		sum += r.Time
-	}
-	loop = &record.EnergyLoop{Roots: len(roots), Single: e.single()}
-	suspended, last := e.suspensions.count(), record.RootRecord{Index: -1}
-	start = time.Now()
-	for some := range slices.Chunk(roots, group) {
-		from, part := make([]graph.Vertex, len(some)), 0.0
-		for i, r := range some {
-			from[i], part = r.Root, part+r.Time/sum
-		}
-		if err := wake(ctx); err != nil {
-			return start, end, nil, err
-		}
-		took := max(time.Duration(part*float64(duration)), 1)
-		limited, cancel := context.WithTimeout(ctx, took+e.plan.Timeout)
-		done, err := e.session.Repeat(limited, from, took)
-		late := limited.Err() != nil
-		cancel()
-		switch {
-		case err != nil:
-			return start, end, nil, callError(ctx, late, "the loop", took+e.plan.Timeout, err)
-		case done.Wall < took || done.Searches < 1:
-			return start, end, nil, fmt.Errorf("the loop: %w: %d searches in %v, where %v were asked", errLoop,
-				done.Searches, done.Wall, took)
-		}
-		n, elapsed := done.Searches, done.Wall.Seconds()
-		loop.Searches, loop.Elapsed = loop.Searches+n, loop.Elapsed+elapsed
-		each = append(each, max(0, elapsed-e.in.cost.Sum())/float64(n))
-		size := int64(len(some))
-		for i, r := range some {
-			if r.NEdge != nil {
-				edges += float64((n+size-1-int64(i))/size) * float64(*r.NEdge)
-			}
-		}
-		last.Root = from[(n-1)%size]
-	}
-	end, loop.NEdge = time.Now(), int64(min(edges, 1<<62)) // an engine may report any number of searches
-	if e.suspensions.count() > suspended {
-		return start, end, nil, fmt.Errorf("the loop: %w: teps was suspended; resume the run to repeat it", errLoop)
-	}
-	e.session.StartValidating(ctx)
-	if err := e.validate(ctx, &last, Validated); err != nil {
-		return start, end, nil, err
-	}
-	loop.Each = record.LowerQuartile(each)
-	switch {
-	case e.spec.Builtin == "" && loop.Single > maxFaster*loop.Each:
-		return start, end, nil, fmt.Errorf("the loop: %w: a search took %.4g ms, and %.4g ms by itself; "+
-			"a loop may be %d times as fast, unless the machine is too busy for the host to tell",
-			errLoop, loop.Each*1e3, loop.Single*1e3, maxFaster)
-	case last.Broken():
-		return start, end, nil, fmt.Errorf("the loop: %w: the last of %d searches, from root %d, is invalid: %s", errLoop,
-			loop.Searches, last.Root, last.Violation)
-	}
-	return start, end, loop, nil
 }
 
 // uses reports whether the figures of this engine use a meter, and otherwise the reason.

@@ -49,8 +49,6 @@ type Spread interface {
 	// Keep leaves the results of searches with the processes (Results), which are not stopped, until Keep(false).
 	Keep(keep bool)
 	Results(all plugins.Output) []plugins.Output
-	// Gathering returns how long the host stopped the processes and copied their results in the last call.
-	Gathering() time.Duration
 }
 
 // ProcessesOf returns the number of processes on each of several hosts that an engine's option ranks asks for; 0: the

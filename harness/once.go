@@ -69,7 +69,7 @@ func searchOnce(ctx context.Context, plan record.Plan, session Session, spec rec
 		err = session.Ready(limited)
 	}
 	if err == nil {
-		searched, err = session.Search(limited, root)
+		searched, err = session.Search(limited, root, false)
 	}
 	if err != nil {
 		return found, searched, callError(ctx, limited.Err() != nil, "engine "+spec.Name, plan.Timeout, err)

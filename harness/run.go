@@ -61,7 +61,7 @@ func newRun(host Host, store *record.Store, progress Progress) *run {
 	}
 	return &run{
 		host: host, store: store, plan: store.Manifest().Plan, progress: progress,
-		suspensions: suspensions{now: func() time.Time { return time.Now().Round(0) }},
+		suspensions: suspensions{now: time.Now},
 	}
 }
 
@@ -106,7 +106,9 @@ func (r *run) graphs(ctx context.Context) (err error) {
 
 // graph runs every engine that has not completed the graph of in.
 func (r *run) graph(ctx context.Context, in *Input, runs []record.Run) error {
-	defer r.suspensions.watch()()
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	go r.suspensions.watch(watched)
 	if in.id.Kernel == record.SSSP {
 		if err := in.MakeWeights(ctx, r.progress); err != nil {
 			return fmt.Errorf("%s: %w", in.id, err)

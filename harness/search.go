@@ -85,13 +85,13 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (_ record.Roo
 	search := func(ctx context.Context) (_, _ time.Duration, err error) {
 		var found Searched
 		if err = cmp.Or(e.session.Ready(ctx), e.wake(ctx)); err == nil { // outside the clocks
-			found, err = e.session.Search(ctx, root)
+			found, err = e.session.Search(ctx, root, false)
 		}
 		r.Time, r.Wall, r.Interference = found.Elapsed.Seconds(), found.Wall.Seconds(), found.Interference
 		r.Levels, r.Phases, r.Ranks = found.Levels, found.Phases, found.Ranks
 		return found.Elapsed, found.Wall, err
 	}
-	return r, e.timed(ctx, "search", search)
+	return r, e.timed(ctx, "search", e.plan.Timeout, maxRepeats, search)
 }
 
 // maxWake is the time after which no further call wakes an engine.
@@ -107,14 +107,14 @@ func (e *engineRun) wake(ctx context.Context) error {
 	}
 	begin := time.Now()
 	for i := 0; i < limit && time.Since(begin) < maxWake; i++ {
-		took, err := e.session.Wake(ctx, root)
+		found, err := e.session.Search(ctx, root, true)
 		if err != nil {
 			return fmt.Errorf("from vertex %d, untimed: %w", root, err)
 		}
-		if e.awake != 0 && took <= e.awake+e.awake/10 {
+		if e.awake != 0 && found.Wall <= e.awake+e.awake/10 {
 			break
 		}
-		e.awake = cmp.Or(min(e.awake, took), took)
+		e.awake = cmp.Or(min(e.awake, found.Wall), found.Wall)
 	}
 	return nil
 }

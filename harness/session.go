@@ -130,22 +130,9 @@ func (s *localSession) build(ctx context.Context, in plugins.Input, c *Construct
 
 // Ready implements Session.
 func (s *localSession) Ready(context.Context) error {
-	if process, ok := s.engine.(freezer); ok {
-		process.Thaw()
-	}
 	s.validator.Overwrite(s.out.Parent, s.out.Distance)
-	s.before = s.moment()
+	s.before = machine.Now(s.pids()...)
 	return nil
-}
-
-func (s *localSession) Wake(ctx context.Context, root graph.Vertex) (time.Duration, error) {
-	if s.spread != nil { // processes that were stopped would begin the timed search with cold caches
-		s.spread.Keep(true)
-		defer s.spread.Keep(false)
-	}
-	start := time.Now()
-	_, err := s.engine.Search(ctx, root, s.out)
-	return time.Since(start), err
 }
 
 // markStride is the distance of the parents that mark overwrites.
@@ -165,12 +152,20 @@ func (s *localSession) mark() {
 	}
 }
 
-func (s *localSession) Search(ctx context.Context, root graph.Vertex) (found Searched, err error) {
-	s.mark()
+func (s *localSession) Search(ctx context.Context, root graph.Vertex, wake bool) (found Searched, err error) {
+	if s.spread != nil { // processes that were stopped would begin the timed search with cold caches
+		s.spread.Keep(wake)
+	}
+	if !wake {
+		s.mark()
+	}
 	start := time.Now()
-	found.Traversal, err = s.engine.Search(ctx, root, s.out)
+	if found.Traversal, err = s.engine.Search(ctx, root, s.out); wake {
+		found.Wall = time.Since(start)
+		return found, err
+	}
 	found.Wall = s.stopped(start)
-	s.returned = s.moment()
+	s.returned = machine.Now(s.pids()...)
 	found.Interference = s.returned.Since(s.before)
 	return found, err
 }
@@ -186,22 +181,9 @@ func (s *localSession) Repeat(ctx context.Context, roots []graph.Vertex, duratio
 	done.Wall = s.stopped(start)
 	if last := roots[max(done.Searches-1, 0)%int64(len(roots))]; err == nil && done.Searches > 0 && s.exchange == nil &&
 		s.out.Parent[last] != last {
-		err = fmt.Errorf("%w: the last of %d searches was not from root %d", errLoop, done.Searches, last)
+		err = fmt.Errorf("%w: the last of %d searches was not from root %d", plugins.ErrClock, done.Searches, last)
 	}
 	return done, err
-}
-
-func (s *localSession) Copy(context.Context) (time.Duration, error) {
-	block := make([]graph.Vertex, min(len(s.out.Parent), 1<<16))
-	start := time.Now()
-	for at := 0; at < len(s.out.Parent); at += len(block) {
-		copy(s.out.Parent[at:], block)
-	}
-	floats := make([]float32, min(len(s.out.Distance), 1<<16))
-	for at := 0; at < len(s.out.Distance); at += len(floats) {
-		copy(s.out.Distance[at:], floats)
-	}
-	return time.Since(start), nil
 }
 
 // Validate implements Session.
@@ -211,13 +193,10 @@ func (s *localSession) Validate(ctx context.Context, root graph.Vertex, how Vali
 	} else {
 		v, err = s.judge(ctx, root, how)
 	}
-	v.After = s.moment().Ran(s.returned)
+	if since := machine.Now(s.pids()...).Since(s.returned); since != nil {
+		v.After = since.Ran.Seconds()
+	}
 	return v, err
-}
-
-// moment returns a snapshot of the engine's processes, or nil for an engine in this process.
-func (s *localSession) moment() *machine.Moment {
-	return machine.Now(s.pids()...)
 }
 
 func (s *localSession) pids() []int {
@@ -239,19 +218,10 @@ func (s *localSession) PeakMemory(context.Context) record.PeakMemory {
 	return m
 }
 
-// freezer is an engine whose process the host can stop between two calls.
-type freezer interface {
-	Freeze()
-	Thaw()
-}
-
-// stopped returns the time since the start of a call in which the engine worked, and stops its processes.
+// stopped returns the time since the start of a call, and stops the engine's processes.
 func (s *localSession) stopped(start time.Time) time.Duration {
 	wall := time.Since(start)
-	if s.spread != nil {
-		wall -= s.spread.Gathering()
-	}
-	if process, ok := s.engine.(freezer); ok {
+	if process, ok := s.engine.(interface{ Freeze() }); ok {
 		process.Freeze()
 	}
 	return wall

@@ -24,9 +24,10 @@ type Interference struct {
 	Waited float64 `json:"waited,omitempty"`
 	// Stolen is the time that the hypervisor took from the processor that lost most, in seconds. A thread does not wait
 	// for several of them at the same time.
-	Stolen   float64 `json:"stolen,omitempty"`
-	Switches int64   `json:"switches,omitempty"` // context switches of its threads
-	Faults   int64   `json:"faults,omitempty"`   // page faults
+	Stolen   float64       `json:"stolen,omitempty"`
+	Switches int64         `json:"switches,omitempty"` // context switches of its threads
+	Faults   int64         `json:"faults,omitempty"`   // page faults
+	Ran      time.Duration `json:"-"`                  // processor time that its threads used
 }
 
 // Moment is a snapshot of processes and their children. The difference of two is an Interference.
@@ -114,6 +115,7 @@ func (m *Moment) Since(before *Moment) *Interference {
 		was := before.threads[task]
 		busiest = max(busiest, t.ran-was.ran)
 		i.Switches += t.switches - was.switches
+		i.Ran += time.Duration(t.ran - was.ran)
 	}
 	for task, t := range m.threads {
 		if was := before.threads[task]; t.ran-was.ran >= busiest/4 {
@@ -121,18 +123,6 @@ func (m *Moment) Since(before *Moment) *Interference {
 		}
 	}
 	return i
-}
-
-// Ran returns the processor time that a process used since an earlier moment, in seconds; 0 if one is not known.
-func (m *Moment) Ran(before *Moment) float64 {
-	if m == nil || before == nil {
-		return 0
-	}
-	ran := int64(0)
-	for task, t := range m.threads {
-		ran += t.ran - before.threads[task].ran
-	}
-	return float64(ran) / 1e9
 }
 
 // Load is the work of the machine just before a run.

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tepsbench/teps/internal/must"
 )
@@ -146,7 +147,9 @@ func TestInterferenceIsThatOfBusyThreads(t *testing.T) {
 	if got.Period <= 0 {
 		t.Errorf("measured for %v s", got.Period)
 	}
-	want := &Interference{Period: got.Period, Waited: 0.002, Stolen: 0.03, Switches: 9, Faults: 33}
+	want := &Interference{
+		Period: got.Period, Waited: 0.002, Stolen: 0.03, Switches: 9, Faults: 33, Ran: 19001 * time.Microsecond,
+	}
 	must.Equal(t, got, want, "interference")
 	if got := now(proc, 8).Since(before); got != nil {
 		t.Errorf("a process that is not there: %+v", got)

@@ -311,5 +311,5 @@ func (a *adapter) Close() (err error) {
 	return err
 }
 
-// ErrClock marks a time that cannot be that of the call for which an engine reported it.
-var ErrClock = errors.New("the engine's clock cannot be trusted")
+// ErrClock marks a time, or a number of searches, that cannot be that of the call for which an engine reported it.
+var ErrClock = errors.New("the engine's report cannot be trusted")

@@ -191,7 +191,6 @@ func TestClockRules(t *testing.T) {
 			}
 		}
 	}
-	copying := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Cost.Copy = s } }
 	later := func(s float64) change { return func(_ *Kernel1, roots []*RootRecord) { roots[7].After = s } }
 	construct := func(s float64) change { return func(k *Kernel1, _ []*RootRecord) { k.Wall = s } }
 	for name, c := range map[string]struct {
@@ -206,7 +205,7 @@ func TestClockRules(t *testing.T) {
 		"more in 49":                         {change: wall(49, 15), rule: searches},
 		"more, by an engine of teps":         {builtin: true, change: wall(64, 15)},
 		"no loop":                            {loop: &EnergyLoop{}, rule: confirmed},
-		"no loop, an engine of teps":         {builtin: true, change: copying(1)},
+		"no loop, an engine of teps":         {builtin: true},
 		"a slower loop":                      {loop: loop(10, 9.05)},
 		"a loop that is too slow":            {loop: loop(10, 8.95), rule: confirmed},
 		"a faster loop":                      {loop: loop(5.1, 10)},

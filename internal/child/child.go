@@ -133,9 +133,6 @@ func (p *Process) Signal(s syscall.Signal) error {
 	return err
 }
 
-// Thaw continues a program that Freeze has stopped.
-func (p *Process) Thaw() { _ = p.Signal(syscall.SIGCONT) }
-
 // Kill kills the process group. It does nothing once the program has ended.
 func (p *Process) Kill() {
 	if !p.HasExited() {

@@ -24,29 +24,6 @@ func attributes(orphaned syscall.Signal) *syscall.SysProcAttr {
 // and later.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// freezeTime is how long Freeze waits for the program to stop. A thread inside a driver may stop later; it cannot write
-// to memory there.
-const freezeTime = 100 * time.Millisecond
-
-// Freeze stops the program's process group until Thaw, and returns when the program has stopped.
-func (p *Process) Freeze() {
-	if p.Signal(syscall.SIGSTOP) != nil {
-		return
-	}
-	for start := time.Now(); time.Since(start) < freezeTime; time.Sleep(20 * time.Microsecond) {
-		if p.cmd == nil { // not a child
-			if p.IsStopped() {
-				return
-			}
-			continue
-		}
-		var info unix.Siginfo
-		if unix.Waitid(unix.P_PID, p.PID(), &info, unix.WSTOPPED|unix.WNOHANG, nil) != nil || info.Signo != 0 {
-			return
-		}
-	}
-}
-
 // Peer returns the process ID of the other side of a Unix socket. A process of another user is an error.
 func Peer(c *net.UnixConn) (pid int, err error) {
 	raw, err := c.SyscallConn()
@@ -87,6 +64,17 @@ func Adopt(pid int, atEnd func()) (*Process, error) {
 }
 
 func second(_ int, err error) error { return err }
+
+// freezeTime is how long Freeze waits for the program to stop. A thread inside a driver may stop later; it cannot write
+// to memory there.
+const freezeTime = 100 * time.Millisecond
+
+// Freeze stops the program's process group, until SIGCONT, and returns when the program has stopped.
+func (p *Process) Freeze() {
+	for start := time.Now(); p.Signal(syscall.SIGSTOP) == nil && !p.IsStopped() && time.Since(start) < freezeTime; {
+		time.Sleep(20 * time.Microsecond)
+	}
+}
 
 // IsStopped reports whether all threads of the process are stopped or gone.
 func (p *Process) IsStopped() bool {

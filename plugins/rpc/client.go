@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	plugin "github.com/hashicorp/go-plugin"
@@ -58,16 +59,9 @@ var (
 // PID returns the process ID of the engine.
 func (c *Client) PID() int { return c.process.started().PID() }
 
-// Freeze stops the engine's process until Thaw or the next call, so that it cannot change data after a call has
+// Freeze stops the engine's process until the next call, so that it cannot change data after a call has
 // returned.
 func (c *Client) Freeze() { c.frozen.Store(true); c.process.started().Freeze() }
-
-// Thaw ends Freeze.
-func (c *Client) Thaw() {
-	if c.frozen.Swap(false) {
-		c.process.started().Thaw()
-	}
-}
 
 // Checksum returns the SHA-256 of the engine's file, a program or a library, in hex, as of the start of the engine.
 func (c *Client) Checksum() string { return c.file.sum }
@@ -246,7 +240,9 @@ func (c *Client) watched(ctx context.Context, do func(ctx context.Context) error
 	if c.process.started().HasExited() {
 		return c.death()
 	}
-	c.Thaw()
+	if c.frozen.Swap(false) {
+		_ = c.process.started().Signal(syscall.SIGCONT)
+	}
 	connection, abort := context.WithCancel(context.Background())
 	defer abort()
 	c.lastCall++
