@@ -335,6 +335,7 @@ func TestPlanCheck(t *testing.T) {
 		"leave out --regenerate":               func(p *Plan) { p.Regenerate = true },
 		"a.gr is a file, which is not divided": func(p *Plan) { p.Graphs = []GraphSpec{{Name: "a.gr", Path: "/a.gr"}} },
 		"a,b,a; want each one once":            func(p *Plan) { p.Cluster.Hosts = []string{"a", "b", "a"} },
+		`a host is named "-x y"`:               func(p *Plan) { p.Cluster.Hosts = []string{"user@a-1.b_c", "-x y"} },
 		"the number of hosts is 3, but 1":      func(p *Plan) { p.Cluster.Hosts, p.Cluster.Nodes = []string{"a"}, 3 },
 	} {
 		p := somePlan()

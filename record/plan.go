@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,11 +69,13 @@ func (c *Cluster) Spans() bool { return c != nil && c.Launcher != "" }
 // check returns a usage error if a plan cannot run on several hosts.
 func (c *Cluster) check(p Plan) error {
 	hosts := slices.Sorted(slices.Values(c.Hosts))
+	name := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.@_-]*$`)
+	odd := slices.IndexFunc(hosts, func(host string) bool { return !name.MatchString(host) })
 	switch {
 	case p.Regenerate:
 		return Usage("hosts keep their slices of the tuples; leave out --regenerate, or run on one host")
-	case slices.Contains(hosts, ""):
-		return Usage("a host has no name; want names such as node1,node2")
+	case odd >= 0: // launchers would take it for an option, or for more than a name, or wait
+		return Usage("a host is named %q; want names such as node1,node2", hosts[odd])
 	case len(slices.Compact(slices.Clone(hosts))) < len(hosts):
 		return Usage("the hosts are %s; want each one once", strings.Join(c.Hosts, ","))
 	case c.Nodes < 0 || len(hosts) > 0 && c.Nodes > 0 && c.Nodes != len(hosts):
