@@ -26,8 +26,8 @@ type pull struct {
 
 // openEntry is an entry that can matter to a vertex, and whose neighbor was not final.
 type openEntry struct {
-	vertex, neighbor, label uint32 // label of the neighbor
-	weight                  float32
+	vertex, neighbor uint32
+	weight, seen     float32 // distance of the neighbor when the entry was looked at last
 }
 
 // shared is a list that all workers write.
@@ -118,12 +118,18 @@ func (s *paths) passOpen() error {
 	return nil
 }
 
-// passPiece passes distances over the open entries from..to-1.
+// passPiece passes distances over the open entries from..to-1 whose neighbors have become nearer.
 func (s *paths) passPiece(worker, from, to int) {
 	mine := &s.workers[worker]
-	for _, e := range s.pull.open.list[from:to] {
-		d := distanceOf(s.load(e.neighbor)) + e.weight
-		mine.offers = append(mine.offers, offer{stateOf(d, e.label), e.vertex})
+	list, n := s.pull.open.list[from:to], 0
+	for i := range list { // without a branch that cannot be predicted
+		mine.rest[n] = uint32(i)
+		n += int(less(uint64(bitsOf(s.load(list[i].neighbor))), uint64(math.Float32bits(list[i].seen))))
+	}
+	for _, i := range mine.rest[:n] {
+		e := &list[i]
+		e.seen = distanceOf(s.load(e.neighbor))
+		mine.offers = append(mine.offers, offer{stateOf(e.seen+e.weight, s.g.Label[e.neighbor]), e.vertex})
 	}
 	s.lower(mine)
 }
@@ -315,6 +321,6 @@ func (s *paths) see(mine *pathWorker, l *looking, v uint32, h *layout.Head, boun
 	}
 	if length < l.best {
 		l.floor = min(l.floor, length)
-		mine.open = append(mine.open, openEntry{v, h.Neighbor, h.Label, h.Weight})
+		mine.open = append(mine.open, openEntry{v, h.Neighbor, h.Weight, distanceOf(y)})
 	}
 }
