@@ -22,7 +22,7 @@ import (
 )
 
 // Version of this engine. It changes whenever the method or the meaning of an option changes.
-const Version = "1.14"
+const Version = "1.15"
 
 // New returns the engine. It holds no resources before Construct.
 func New() plugins.Engine { return plugins.New(describe, build) }
@@ -77,12 +77,12 @@ func memoryBound(workers int) plugins.Memory {
 // pathMemory is what kernel 3 needs besides:
 //
 //	per vertex   number and label (8), offset and length (12), three entries with bounds (48), relay weights (12), state
-//	             (8), lists of vertices (12) and open entries (16), core (8); before the lists the degree (4); a worker's
+//	             (8), lists of vertices (16) and open entries (16), core (8); before the lists the degree (4); a worker's
 //	             queues and counters (13)
 //	per tuple    two entries of 64 bits, each with 16 bits of its vertex (20), and the core (1)
 //	fixed        for each worker a slot for each bucket and the arrays to sort one (56 MiB)
 func pathMemory(workers int) plugins.Memory {
-	return plugins.Memory{Fixed: int64(16+56*workers) << 20, PerVertex: float64(136 + 13*workers), PerTuple: 21}
+	return plugins.Memory{Fixed: int64(16+56*workers) << 20, PerVertex: float64(140 + 13*workers), PerTuple: 21}
 }
 
 // instance is a graph that is ready to be searched.

@@ -65,8 +65,6 @@ import (
 const (
 	final        = 1 << 63 // the distance is right
 	distanceBit0 = 32      // the distance has 31 bits: a float32 without its sign
-	queued       = 1 << 31 // the vertex is in the next frontier of push
-	maxParent    = queued - 1
 )
 
 func distanceOf(state uint64) float32 { return math.Float32frombits(bitsOf(state)) }
@@ -135,7 +133,7 @@ type pathWorker struct {
 // newPaths allocates kernel 3 and makes the core. It is part of kernel 1.
 func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.Arena) (*paths, error) {
 	s := &paths{
-		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), maxParent),
+		g: g, team: t, workers: make([]pathWorker, t.Size()), none: stateOf(graph.Infinity(), layout.None),
 	}
 	const region = 1 << layout.RegionBits
 	s.blank.states = slices.Repeat([]uint64{s.none}, region)
@@ -145,7 +143,7 @@ func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.A
 	s.levels.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
 	s.states = memory.Allocate[uint64](m, "states", g.Vertices+1)
 	s.touched = memory.Allocate[uint32](m, "touched vertices", g.Vertices)
-	s.push.frontier = memory.Allocate[uint32](m, "frontier", g.Vertices)
+	s.push.frontier = memory.Allocate[uint64](m, "frontier", g.Vertices)
 	s.pull.deferred.list = memory.Allocate[uint32](m, "deferred vertices", g.Vertices)
 	s.pull.open.list = memory.Allocate[openEntry](m, "open entries", g.Vertices)
 	for w := range s.workers {
@@ -167,8 +165,11 @@ func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.A
 		if s.states[v] == s.none {
 			return graph.Infinity(), v
 		}
-		return distanceOf(s.states[v]), g.Vertex[uint32(s.states[v])&maxParent]
+		return distanceOf(s.states[v]), g.Vertex[uint32(s.states[v])]
 	})
+	if s.core != nil {
+		s.push.states = memory.Allocate[uint64](m, "states in the core", len(s.core.Vertices)-1)
+	}
 	return s, m.Err()
 }
 
@@ -210,8 +211,7 @@ func (s *paths) clear(_, from, to int) {
 func (s *paths) search(root uint32) error {
 	s.states[root] = stateOf(0, s.g.Label[root])
 	if s.g.Hubs == 0 {
-		s.states[root] |= queued
-		s.push.frontier = append(s.push.frontier[:0], root)
+		s.push.frontier = append(s.push.frontier[:0], uint64(root))
 		return s.pushRounds((*paths).pushLists, s.g.Step)
 	}
 	s.queue.reset()

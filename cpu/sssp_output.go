@@ -22,7 +22,7 @@ func (s *paths) write(_, from, to int) {
 			for i, state := range s.states[first:last] {
 				if bitsOf(state) != infinity {
 					at := labels[i] & (1<<layout.RegionBits - 1)
-					parent[at], distance[at] = graph.Vertex(state&maxParent), distanceOf(state)
+					parent[at], distance[at] = graph.Vertex(uint32(state)), distanceOf(state)
 				}
 			}
 		}
@@ -37,7 +37,7 @@ func (s *paths) write(_, from, to int) {
 		for _, h := range g.Regions.HubsOf(region) {
 			if state := s.states[h]; bitsOf(state) != infinity {
 				at := g.Label[h] & (1<<layout.RegionBits - 1)
-				parent[at], distance[at] = graph.Vertex(state&maxParent), distanceOf(state)
+				parent[at], distance[at] = graph.Vertex(uint32(state)), distanceOf(state)
 			}
 		}
 	}

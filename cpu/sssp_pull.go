@@ -88,8 +88,7 @@ func (s *paths) passOpen() error {
 		*f = (*f)[:0]
 		for v, x := range s.states[:s.g.Vertices] {
 			if bitsOf(x) != infinity {
-				s.states[v] |= queued
-				*f = append(*f, uint32(v))
+				*f = append(*f, uint64(bitsOf(x))<<32|uint64(v))
 			}
 		}
 		return s.pushRounds((*paths).pushLists, s.g.Step)
@@ -111,9 +110,6 @@ func (s *paths) passOpen() error {
 		case pass == openPasses:
 			return s.pushRounds((*paths).pushLists, s.g.Step)
 		}
-		for _, v := range *f {
-			s.states[v] &^= queued
-		}
 	}
 	return nil
 }
@@ -131,7 +127,7 @@ func (s *paths) passPiece(worker, from, to int) {
 		e.seen = distanceOf(s.load(e.neighbor))
 		mine.offers = append(mine.offers, offer{stateOf(e.seen+e.weight, s.g.Label[e.neighbor]), e.vertex})
 	}
-	s.lower(mine)
+	s.lower(mine, s.states)
 }
 
 // infinity is the distance of an unreached vertex in bits.

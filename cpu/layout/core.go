@@ -22,18 +22,26 @@ import (
 //
 // The key of an entry to u is its weight less radius(u). If it is larger than the distance of vertex 0 in a search,
 // less that of v, by more than margin, the entry (v, u) is on no shortest path: the way over the landmark is shorter.
+// Vertex 0 is at most radius(x) further than any vertex x.
 //
 // Two hubs are close to each other, because both are close to the landmark. So the core is small: at scale 20 a few
-// entries a hub, of a thousand.
+// entries a hub, of a thousand. Its vertices, the hubs and others with entries, have numbers of their own, so that what
+// a search keeps about them is in a cache.
 type Core struct {
-	Reach   float32 // paths from hub to hub that are shorter consist of entries of the core
-	Safe    float32 // distances at which a search can use the core
-	Margin  float32
-	At      []uint32 // [Vertices+1] the entries of vertex v are Entries[At[v]:At[v+1]], in ascending order of keys
-	Entries []CoreEntry
+	Reach    float32      // paths from hub to hub that are shorter consist of entries of the core
+	Safe     float32      // distances at which a search can use the core
+	Vertices []CoreVertex // the hubs, as in Weighted, then others in ascending order, and one behind them
+	Entries  []CoreEntry  // and one behind them, of infinite key
 }
 
-// CoreEntry is an entry of a list, with its bound (Weighted) and its key.
+// CoreVertex is a vertex of the core. Its entries begin at At and end where those of the next one begin, in ascending
+// order of keys.
+type CoreVertex struct {
+	Vertex, Label, At uint32
+	Radius            float32 // with the margin
+}
+
+// CoreEntry is an entry of a list, with its bound (Weighted) and its key. The neighbor is an index of Vertices.
 type CoreEntry struct {
 	Neighbor           uint32
 	Weight, Bound, Key float32
@@ -52,7 +60,8 @@ const (
 func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (float32, uint32)) *Core {
 	b := &coreBuilder{g: g, radius: memory.Allocate[float32](m, "radii", g.Vertices)}
 	defer memory.Release(m, &b.radius)
-	c := &Core{At: memory.Allocate[uint32](m, "core", g.Vertices+1)}
+	number := memory.Allocate[uint32](m, "numbers in the core", g.Vertices) // first the number of entries
+	defer memory.Release(m, &number)
 	if m.Err() != nil {
 		return nil
 	}
@@ -71,8 +80,8 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 	slices.Sort(radii)
 	b.reach = reachRadii * radii[(len(radii)-1)*99/100]
 	b.margin = b.reach / marginShare
-	if c.Reach, c.Safe, c.Margin = b.reach, b.margin*safeMargins, b.margin; c.Reach == 0 {
-		memory.Release(m, &c.At)
+	c := &Core{Reach: b.reach, Safe: b.margin * safeMargins}
+	if c.Reach == 0 {
 		return nil
 	}
 	const piece = 1 << 8 // vertices
@@ -83,17 +92,44 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 			before := len(part)
 			part = b.appendEntries(part, uint32(v))
 			slices.SortFunc(part[before:], func(x, y CoreEntry) int { return cmp.Compare(x.Key, y.Key) })
-			c.At[v] = uint32(len(part) - before)
+			number[v] = uint32(len(part) - before)
 		}
 		parts[from/piece] = part
 	})
-	sum(c.At, 0)
-	c.Entries = memory.Allocate[CoreEntry](m, "core", int(c.At[g.Vertices]))
+	const marked = 1 << 31
+	for _, part := range parts {
+		for _, e := range part {
+			number[e.Neighbor] |= marked
+		}
+	}
+	vertices, entries := 0, uint32(0)
+	for v, n := range number {
+		if n > 0 || v < g.Hubs {
+			vertices++
+		}
+		entries += n &^ marked
+	}
+	c.Vertices = memory.Allocate[CoreVertex](m, "core", vertices+1)
+	c.Entries = memory.Allocate[CoreEntry](m, "core", int(entries)+1)
 	if m.Err() != nil {
 		return nil
 	}
-	for i, part := range parts {
-		copy(c.Entries[c.At[i*piece]:], part)
+	vertices, entries = 0, 0
+	for v, n := range number {
+		if number[v] = None; n > 0 || v < g.Hubs {
+			c.Vertices[vertices] = CoreVertex{uint32(v), g.Label[v], entries, b.radius[v] + b.margin}
+			number[v] = uint32(vertices)
+			entries += n &^ marked
+			vertices++
+		}
+	}
+	c.Vertices[vertices].At, c.Entries[entries].Key = entries, graph.Infinity()
+	rest := c.Entries
+	for _, part := range parts {
+		for i, e := range part {
+			part[i].Neighbor = number[e.Neighbor]
+		}
+		rest = rest[copy(rest, part):]
 	}
 	return c
 }

@@ -5,7 +5,6 @@ package layout
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -48,9 +47,6 @@ type weigher struct {
 func (b *weigher) order() error {
 	g, m, r := b.g, b.memory, &b.g.Regions
 	g.Labels, g.Vertices = b.builder.g.Labels, b.builder.g.Vertices
-	if g.Labels > maxLabels {
-		return fmt.Errorf("labels up to %d: %w: kernel 3 can have labels below %d", g.Labels-1, plugins.ErrTuples, maxLabels)
-	}
 	regions := (g.Labels + 1<<RegionBits - 1) >> RegionBits
 	g.Vertex = memory.Allocate[uint32](m, "vertex of each label", g.Labels)
 	g.Label = memory.Allocate[uint32](m, "label of each vertex", g.Vertices+1)

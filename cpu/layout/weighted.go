@@ -50,8 +50,6 @@ const (
 	// Slack rounds down: a sum of some numbers, rounded at each addition, times Slack is at most their sum in another
 	// order, also if one more is added to both.
 	Slack = 1 - 1.0/(1<<21)
-
-	maxLabels = 1 << 31 // a state of a search has 31 bits for the label of a parent
 )
 
 // Head is an entry of a list, the label of its neighbor, and the bound of the next entry, +Inf if there is none.
