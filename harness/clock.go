@@ -202,8 +202,7 @@ func (e *engineRun) loop(ctx context.Context, roots []record.RootRecord, duratio
 		calls, loop.Searches, last.Root = append(calls, done), loop.Searches+n, from[(n-1)%size]
 	}
 	loop.Elapsed = time.Since(start).Seconds()
-	loop.NEdge = int64(min(edges, 1<<62)) // an engine may report any number of searches
-	loop.TEPS = float64(loop.NEdge) / loop.Elapsed
+	loop.NEdge, loop.TEPS = int64(edges), edges/loop.Elapsed
 	loop.Single = record.LowerQuartile(e.done, func(r record.RootRecord) float64 { return r.Time })
 	loop.Each = record.LowerQuartile(calls, func(c Repeated) float64 {
 		return max(0, c.Wall.Seconds()-e.in.cost.Call) / float64(c.Searches)

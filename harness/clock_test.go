@@ -5,11 +5,13 @@ package harness
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tepsbench/teps/graph"
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 	"github.com/tepsbench/teps/record"
@@ -178,5 +180,28 @@ func TestClockLiesAreNotCompliant(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// frozen is an engine that is stopped when a search has returned, and then uses processor time nevertheless.
+type frozen struct {
+	*serial
+	stops int
+}
+
+func (e *frozen) PID() int { return os.Getpid() }
+func (e *frozen) Freeze()  { e.stops++ }
+
+func TestEngineIsStoppedAfterEachSearch(t *testing.T) {
+	e, after := &frozen{serial: &serial{}}, 0.0
+	r, _ := must.Get2(runs(t, t.Context(), hostOf(map[string]*frozen{"a": e}), planOf(10, "a")))
+	for _, root := range r.Runs[0].Roots {
+		after += root.After
+	}
+	if e.stops != 65 { // and the warm-up, but no search that wakes
+		t.Errorf("stopped %d times", e.stops)
+	}
+	if _, err := os.Stat("/proc/self/schedstat"); err == nil && after <= 0 {
+		t.Errorf("it used %g s of processor time after its searches", after)
 	}
 }

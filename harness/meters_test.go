@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/power"
 )
@@ -43,18 +44,22 @@ func TestMetersOfGPUsMatchTheEngine(t *testing.T) {
 }
 
 func TestGPUsWithoutAMeterAreLost(t *testing.T) {
-	r := engineRun{built: plugins.Construction{Details: []plugins.Fact{
-		{Name: plugins.DeviceUUID, Value: "GPU-a"}, {Name: plugins.DeviceUUID, Value: "GPU-b"},
-	}}}
-	meter := counter("nvml:GPU-a", power.GPU, 100)
-	meter.info.Device, meter.info.Asked = "GPU-A", true
-	lost := r.unmetered([]power.Info{meter.info, counter("socket", power.Package, 70).info})
-	if len(lost) != 1 || lost[0].Source != "GPU-b" || lost[0].Scope != power.GPU || !lost[0].Asked {
-		t.Errorf("got %+v, want GPU-b", lost)
-	}
-	stated := counter("command:gpu", power.GPU, 100)
-	stated.info.ScopeStated = true
-	if lost := r.unmetered([]power.Info{stated.info}); lost != nil {
-		t.Errorf("a meter of the user: got %+v", lost)
+	for asked, other := range map[string]string{"GPU-A": "GPU-b", "": ""} {
+		inBubble(t, func(t *testing.T) {
+			meter := counter("a GPU", power.GPU, 100)
+			meter.info.Device, meter.info.Asked, meter.info.ScopeStated = asked, true, asked == "" // one for all by the user
+			engine := &looping{serial: &serial{build: func(c *plugins.Construction) error {
+				c.Details = []plugins.Fact{{Name: plugins.DeviceUUID, Value: "GPU-a"}, {Name: plugins.DeviceUUID, Value: "GPU-b"}}
+				return nil
+			}}}
+			r, _ := must.Get2(runs(t, t.Context(), metering(engine, meter), energyPlan(loopTime)))
+			e, lost := r.Runs[0].Energy, ""
+			for _, l := range e.Lost() {
+				lost += l.Source
+			}
+			if lost != other || e.Failed() != (other != "") || !strings.Contains(e.Failure, other) {
+				t.Errorf("%q is metered: lost %q, %q; want %q", asked, lost, e.Failure, other)
+			}
+		})
 	}
 }

@@ -205,6 +205,7 @@ func TestAnswersOfOtherServersAreChecked(t *testing.T) {
 		must.Err(descriptionFromWire(&enginepb.Description{Name: "a b"})),
 		must.Err(constructionFromWire(&enginepb.Construction{ElapsedNs: -1})),
 		must.Err(searchesFromWire(&enginepb.RepeatReply{Searches: -1})),
+		must.Err(searchesFromWire(&enginepb.RepeatReply{Searches: plugins.MaxNumber + 1})),
 		checkTraversal(traversals.value(&enginepb.Traversal{ElapsedNs: -1}), plugins.Output{}, false),
 	} {
 		must.Is(t, bad, ErrAnswer)
