@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -88,11 +89,12 @@ type looping struct {
 	late   time.Duration // from a call of Repeat to its first search
 	begun  func()        // before that
 	calls  int
+	asked  []graph.Vertex // roots of all calls
 }
 
 func (l *looping) Repeat(
 	ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (n int64, err error) {
-	l.calls++
+	l.calls, l.asked = l.calls+1, append(l.asked, roots...)
 	if l.repeat != nil {
 		n, err := l.repeat(ctx, roots, duration)
 		if n > 0 {
@@ -157,6 +159,9 @@ func TestEnergyLoopIsMetered(t *testing.T) {
 		}
 		if n := meter.closed.Load(); n != 2 { // looked at when the run began, and recorded
 			t.Errorf("meters were closed %d times", n)
+		}
+		if slices.EqualFunc(engine.asked, run.Roots, func(v graph.Vertex, r record.RootRecord) bool { return v == r.Root }) {
+			t.Error("the loop has the roots in the order of the run")
 		}
 		if e.Loop.Roots != 64 || e.Loop.Searches < 1 || e.Loop.Elapsed < 1 {
 			t.Errorf("loop %+v", e.Loop)
