@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -143,6 +144,16 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 		if got := run(t, strings.Fields(line)...); got.code != exitUsage || got.stderr != want {
 			t.Errorf("teps %s: exit code %d, %q, want %q", line, got.code, got.stderr, want)
 		}
+	}
+}
+
+func TestRunsThatBeginInAMillisecondHaveDirectories(t *testing.T) {
+	store, made := filepath.Join(t.TempDir(), "new"), map[string]bool{}
+	for range 20 {
+		made[newDirectory(store)] = true
+	}
+	if len(made) != 20 {
+		t.Errorf("20 runs have %d directories", len(made))
 	}
 }
 

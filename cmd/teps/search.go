@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -82,14 +83,17 @@ func writeFound(c *cobra.Command, out string, found harness.Found) error {
 		return printFound(c.OutOrStdout(), found)
 	}
 	file, err := files.Replace(out)
+	if err == nil {
+		err = cmp.Or(printFound(file, found), file.CloseAtomicallyReplace())
+		_ = file.Remove()
+	}
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
+		err = failed.Err
+	}
 	if err != nil {
-		return fmt.Errorf("--out: %w", err)
+		err = fmt.Errorf("--out %s: %w", out, err)
 	}
-	defer file.Remove()
-	if err = cmp.Or(printFound(file, found), file.CloseAtomicallyReplace()); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	return nil
+	return err
 }
 
 // printFound prints a line for each vertex that is reached, in ascending order.
