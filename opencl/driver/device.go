@@ -62,7 +62,7 @@ func Devices() ([]Device, error) {
 	for _, p := range found {
 		const every = 0xffffffff // CL_DEVICE_TYPE_ALL
 		ids, n := make([]uintptr, 64), new(uint32)
-		err := p.call(getDeviceIDs, p.id, every, uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])),
+		err := p.call("clGetDeviceIDs", p.id, every, uintptr(len(ids)), uintptr(unsafe.Pointer(&ids[0])),
 			uintptr(unsafe.Pointer(n)))
 		if err != nil {
 			continue // a platform without devices
@@ -79,8 +79,8 @@ func Devices() ([]Device, error) {
 
 // device asks for the properties of a device.
 func (p platform) device(id uintptr) Device {
-	get := func(parameter uintptr) []byte { return p.info(getDeviceInfo, id, parameter) }
-	d := Device{platform: p, id: id, Kind: "accelerator", Platform: p.text(getPlatformInfo, platformName),
+	get := func(parameter uintptr) []byte { return p.info("clGetDeviceInfo", id, parameter) }
+	d := Device{platform: p, id: id, Kind: "accelerator", Platform: p.text("clGetPlatformInfo", platformName),
 		Name: text(get(deviceName)), Driver: text(get(deviceDriver)), Version: text(get(deviceVersion)),
 		Units: int(number(get(deviceUnits))), Memory: number(get(deviceMemory)), MaxArray: number(get(deviceMaxArray)),
 		Unified: number(get(deviceUnifiedMemory)) != 0, maxGroup: int(number(get(deviceMaxGroup)))}

@@ -19,61 +19,24 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-type function int
-
-const (
-	getPlatformIDs function = iota
-	getPlatformInfo
-	getDeviceIDs
-	getDeviceInfo
-	createContext
-	releaseContext
-	createCommandQueue
-	releaseCommandQueue
-	createBuffer
-	releaseMemObject
-	createProgramWithSource
-	releaseProgram
-	buildProgram
-	getProgramBuildInfo
-	createKernel
-	releaseKernel
-	setKernelArg
-	getKernelWorkGroupInfo
-	waitForEvents
-	releaseEvent
-	flush
-	finish
-	enqueueReadBuffer
-	enqueueWriteBuffer
-	enqueueMapBuffer
-	enqueueUnmapMemObject
-	enqueueNDRangeKernel
-	functions // their number
-)
-
-// entries has the name of each function, and its place in the table of functions to which every object of a driver
-// points (cl_khr_icd; cl_icd.h).
-var entries = [functions]struct {
-	name  string
-	place uintptr
-}{
-	{"clGetPlatformIDs", 0}, {"clGetPlatformInfo", 1}, {"clGetDeviceIDs", 2}, {"clGetDeviceInfo", 3},
-	{"clCreateContext", 4}, {"clReleaseContext", 7}, {"clCreateCommandQueue", 9}, {"clReleaseCommandQueue", 11},
-	{"clCreateBuffer", 14}, {"clReleaseMemObject", 18}, {"clCreateProgramWithSource", 26}, {"clReleaseProgram", 29},
-	{"clBuildProgram", 30}, {"clGetProgramBuildInfo", 33}, {"clCreateKernel", 34}, {"clReleaseKernel", 37},
-	{"clSetKernelArg", 38}, {"clGetKernelWorkGroupInfo", 40}, {"clWaitForEvents", 41}, {"clReleaseEvent", 44},
-	{"clFlush", 46}, {"clFinish", 47}, {"clEnqueueReadBuffer", 48},
-	{"clEnqueueWriteBuffer", 49}, {"clEnqueueMapBuffer", 56}, {"clEnqueueUnmapMemObject", 58},
-	{"clEnqueueNDRangeKernel", 59},
+// places has the functions that this package calls, and the place of each in the table of functions to which every
+// object of a driver points (cl_khr_icd; cl_icd.h).
+var places = map[string]uintptr{
+	"clGetPlatformIDs": 0, "clGetPlatformInfo": 1, "clGetDeviceIDs": 2, "clGetDeviceInfo": 3, "clCreateContext": 4,
+	"clReleaseContext": 7, "clCreateCommandQueue": 9, "clReleaseCommandQueue": 11, "clCreateBuffer": 14,
+	"clReleaseMemObject": 18, "clCreateProgramWithSource": 26, "clReleaseProgram": 29, "clBuildProgram": 30,
+	"clGetProgramBuildInfo": 33, "clCreateKernel": 34, "clReleaseKernel": 37, "clSetKernelArg": 38,
+	"clGetKernelWorkGroupInfo": 40, "clWaitForEvents": 41, "clReleaseEvent": 44, "clFlush": 46, "clFinish": 47,
+	"clEnqueueReadBuffer": 48, "clEnqueueWriteBuffer": 49, "clEnqueueMapBuffer": 56, "clEnqueueUnmapMemObject": 58,
+	"clEnqueueNDRangeKernel": 59,
 }
 
 // api has the functions of a platform, and what they write.
 type api struct {
-	address [functions]uintptr
-	code    int32   // an error
-	size    uintptr // of an answer
-	handle  uintptr // an object
+	address map[string]uintptr // of functions, by name
+	code    int32              // an error
+	size    uintptr            // of an answer
+	handle  uintptr            // an object
 }
 
 // platform is the driver of a maker.
@@ -108,7 +71,7 @@ func platforms() (all []platform, err error) {
 		}
 		failed = cmp.Or(failed, err)
 	}
-	nvidia := func(p platform) bool { return strings.HasPrefix(p.text(getPlatformInfo, platformName), "NVIDIA") }
+	nvidia := func(p platform) bool { return strings.HasPrefix(p.text("clGetPlatformInfo", platformName), "NVIDIA") }
 	for _, file := range drivers {
 		if slices.ContainsFunc(all, nvidia) {
 			break
@@ -130,13 +93,13 @@ func open(file string) ([]platform, error) {
 	if err != nil {
 		return nil, errors.New(strings.TrimSpace(err.Error()))
 	}
-	a := new(api)
-	for f, e := range entries {
-		if a.address[f], err = purego.Dlsym(library, e.name); err != nil {
+	a := &api{address: map[string]uintptr{}}
+	for name := range places {
+		if a.address[name], err = purego.Dlsym(library, name); err != nil {
 			return openDriver(library, file)
 		}
 	}
-	ids, err := a.platformIDs(a.address[getPlatformIDs])
+	ids, err := platformIDs(a.address["clGetPlatformIDs"])
 	all := make([]platform, len(ids))
 	for i, id := range ids {
 		all[i] = platform{a, id}
@@ -155,13 +118,13 @@ func openDriver(library uintptr, file string) ([]platform, error) {
 	if list == 0 {
 		return nil, fmt.Errorf("%s is not a library of OpenCL 1.2", file)
 	}
-	ids, err := new(api).platformIDs(list)
+	ids, err := platformIDs(list)
 	var all []platform
 	for _, id := range ids {
 		table := *(**[64]uintptr)(pointer(id))
-		p := platform{new(api), id}
-		for f, e := range entries {
-			p.address[f] = table[e.place]
+		p := platform{&api{address: map[string]uintptr{}}, id}
+		for name, place := range places {
+			p.address[name] = table[place]
 		}
 		all = append(all, p)
 	}
@@ -172,12 +135,12 @@ func openDriver(library uintptr, file string) ([]platform, error) {
 func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
 // platformIDs calls clGetPlatformIDs or its counterpart in a driver.
-func (a *api) platformIDs(list uintptr) ([]uintptr, error) {
+func platformIDs(list uintptr) ([]uintptr, error) {
 	const limit, none = 64, -1001 // CL_PLATFORM_NOT_FOUND_KHR
 	ids, n := make([]uintptr, limit), new(uint32)
 	code, _, _ := purego.SyscallN(list, limit, uintptr(unsafe.Pointer(&ids[0])), uintptr(unsafe.Pointer(n)))
 	if int32(code) != 0 && int32(code) != none {
-		return nil, &Error{int32(code), entries[getPlatformIDs].name}
+		return nil, &Error{int32(code), "clGetPlatformIDs"}
 	}
 	return ids[:min(*n, limit)], nil
 }
@@ -186,9 +149,9 @@ func (a *api) platformIDs(list uintptr) ([]uintptr, error) {
 // the call.
 //
 //go:uintptrescapes
-func (a *api) call(f function, arguments ...uintptr) error {
+func (a *api) call(f string, arguments ...uintptr) error {
 	if code, _, _ := purego.SyscallN(a.address[f], arguments...); int32(code) != 0 {
-		return &Error{int32(code), entries[f].name}
+		return &Error{int32(code), f}
 	}
 	return nil
 }
@@ -196,10 +159,10 @@ func (a *api) call(f function, arguments ...uintptr) error {
 // create calls a function that returns an object, and takes the address of the error code as its last argument.
 //
 //go:uintptrescapes
-func (a *api) create(f function, arguments ...uintptr) (uintptr, error) {
+func (a *api) create(f string, arguments ...uintptr) (uintptr, error) {
 	object, _, _ := purego.SyscallN(a.address[f], arguments...)
 	if a.code != 0 {
-		return 0, &Error{a.code, entries[f].name}
+		return 0, &Error{a.code, f}
 	}
 	return object, nil
 }
@@ -210,7 +173,7 @@ func (a *api) codeAt() uintptr { return uintptr(unsafe.Pointer(&a.code)) }
 // info returns an answer of a clGet...Info function about what the leading arguments name, or nothing.
 //
 //go:uintptrescapes
-func (a *api) info(f function, what ...uintptr) []byte {
+func (a *api) info(f string, what ...uintptr) []byte {
 	a.size = 0
 	arguments := append(what, 0, 0, uintptr(unsafe.Pointer(&a.size)))
 	if a.call(f, arguments...) != nil || a.size == 0 {
@@ -226,7 +189,7 @@ func (a *api) info(f function, what ...uintptr) []byte {
 }
 
 // text returns an answer that is a text.
-func (p platform) text(f function, parameter uintptr) string { return text(p.info(f, p.id, parameter)) }
+func (p platform) text(f string, parameter uintptr) string { return text(p.info(f, p.id, parameter)) }
 
 func text(answer []byte) string {
 	return strings.TrimSpace(string(bytes.TrimRight(answer, "\x00")))

@@ -45,10 +45,10 @@ func (d Device) Open() (*Context, error) {
 	var err error
 	a := d.platform.api
 	a.handle = d.id
-	c.context, err = a.create(createContext, uintptr(unsafe.Pointer(&c.properties)), 1, uintptr(unsafe.Pointer(&a.handle)),
-		0, 0, a.codeAt())
+	c.context, err = a.create("clCreateContext", uintptr(unsafe.Pointer(&c.properties)), 1,
+		uintptr(unsafe.Pointer(&a.handle)), 0, 0, a.codeAt())
 	if err == nil {
-		c.queue, err = a.create(createCommandQueue, c.context, c.id, 0, a.codeAt())
+		c.queue, err = a.create("clCreateCommandQueue", c.context, c.id, 0, a.codeAt())
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: the OpenCL device %s does not open: %w", plugins.ErrUnavailable, d.Name, err),
@@ -64,22 +64,22 @@ func (c *Context) Close() (err error) {
 	if c.lost {
 		return nil
 	}
-	release := func(f function, object uintptr) {
+	release := func(f string, object uintptr) {
 		if object != 0 {
 			err = errors.Join(err, c.api().call(f, object))
 		}
 	}
 	for _, k := range c.kernels {
-		release(releaseKernel, k)
+		release("clReleaseKernel", k)
 	}
 	for _, p := range c.programs {
-		release(releaseProgram, p)
+		release("clReleaseProgram", p)
 	}
 	for a := range c.arrays {
-		release(releaseMemObject, uintptr(a))
+		release("clReleaseMemObject", uintptr(a))
 	}
-	release(releaseCommandQueue, c.queue)
-	release(releaseContext, c.context)
+	release("clReleaseCommandQueue", c.queue)
+	release("clReleaseContext", c.context)
 	return err
 }
 
@@ -104,7 +104,7 @@ func (c *Context) allocate(what string, bytes int64, flags uintptr) (Array, erro
 		return 0, fmt.Errorf("%s: %s needed on the device, %s of %s used: %w; use a smaller graph or another device",
 			what, units.Bytes(bytes), units.Bytes(c.Used), units.Bytes(c.Memory), plugins.ErrMemory)
 	}
-	at, err := c.api().create(createBuffer, c.context, flags, uintptr(bytes), 0, c.api().codeAt())
+	at, err := c.api().create("clCreateBuffer", c.context, flags, uintptr(bytes), 0, c.api().codeAt())
 	if err != nil {
 		return 0, fmt.Errorf("%s: allocate %s on the device: %w", what, units.Bytes(bytes), c.explain(err, true))
 	}
@@ -120,20 +120,20 @@ func (c *Context) Free(a Array) error {
 	}
 	c.Used -= c.arrays[a]
 	delete(c.arrays, a)
-	return c.explain(c.api().call(releaseMemObject, uintptr(a)), false)
+	return c.explain(c.api().call("clReleaseMemObject", uintptr(a)), false)
 }
 
 // Read copies elements of an array from a byte offset on to into, and waits for it.
 func Read[T any](c *Context, into []T, from Array, offset int64) error {
-	return c.transfer(enqueueReadBuffer, from, true, offset, offload.Bytes(into), 0)
+	return c.transfer("clEnqueueReadBuffer", from, true, offset, offload.Bytes(into), 0)
 }
 
 // Write copies from to the beginning of an array, and waits for it.
 func Write[T any](c *Context, into Array, from []T) error {
-	return c.transfer(enqueueWriteBuffer, into, true, 0, offload.Bytes(from), 0)
+	return c.transfer("clEnqueueWriteBuffer", into, true, 0, offload.Bytes(from), 0)
 }
 
-func (c *Context) transfer(f function, a Array, blocking bool, offset int64, memory []byte, event uintptr) error {
+func (c *Context) transfer(f string, a Array, blocking bool, offset int64, memory []byte, event uintptr) error {
 	if len(memory) == 0 {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (c *Context) Finish() error {
 	if c.lost {
 		return nil
 	}
-	err := c.api().call(finish, c.queue)
+	err := c.api().call("clFinish", c.queue)
 	if err == nil {
 		c.began = time.Time{}
 	}
@@ -162,7 +162,7 @@ func (c *Context) Finish() error {
 }
 
 // Flush submits the queued commands to the device.
-func (c *Context) Flush() error { return c.explain(c.api().call(flush, c.queue), false) }
+func (c *Context) Flush() error { return c.explain(c.api().call("clFlush", c.queue), false) }
 
 // Program is a program with its kernels, for work-groups of Group items.
 type Program struct {
@@ -186,7 +186,7 @@ func (c *Context) Build(source string, group int, options func(group int) string
 			if err != nil {
 				return nil, err
 			}
-			limit = min(limit, int(number(c.api().info(getKernelWorkGroupInfo, k.handle, c.id, kernelGroup))))
+			limit = min(limit, int(number(c.api().info("clGetKernelWorkGroupInfo", k.handle, c.id, kernelGroup))))
 		}
 		if limit >= group {
 			return p, nil
@@ -202,15 +202,15 @@ func (c *Context) build(source string, group int, options string) (*Program, err
 	a := c.api()
 	code, length := []byte(source), uintptr(len(source))
 	a.handle, a.size = uintptr(unsafe.Pointer(&code[0])), length
-	handle, err := a.create(createProgramWithSource, c.context, 1, uintptr(unsafe.Pointer(&a.handle)),
+	handle, err := a.create("clCreateProgramWithSource", c.context, 1, uintptr(unsafe.Pointer(&a.handle)),
 		uintptr(unsafe.Pointer(&a.size)), a.codeAt())
 	if err != nil {
 		return nil, c.explain(err, false)
 	}
 	c.programs = append(c.programs, handle)
 	flags := append([]byte("-cl-std=CL1.2 "+options), 0)
-	err = a.call(buildProgram, handle, 0, 0, uintptr(unsafe.Pointer(&flags[0])), 0, 0)
-	log := a.info(getProgramBuildInfo, handle, c.id, programBuildLog)
+	err = a.call("clBuildProgram", handle, 0, 0, uintptr(unsafe.Pointer(&flags[0])), 0, 0)
+	log := a.info("clGetProgramBuildInfo", handle, c.id, programBuildLog)
 	p := &Program{Group: group, Log: string(bytes.TrimRight(log, "\x00")), context: c, handle: handle}
 	if err != nil {
 		return nil, &BuildError{c.Device, p.Log, err}
@@ -228,7 +228,7 @@ type Kernel struct {
 // Kernel makes a kernel of the program; each has its own arguments.
 func (p *Program) Kernel(name string) (*Kernel, error) {
 	a, text := p.context.api(), append([]byte(name), 0)
-	handle, err := a.create(createKernel, p.handle, uintptr(unsafe.Pointer(&text[0])), a.codeAt())
+	handle, err := a.create("clCreateKernel", p.handle, uintptr(unsafe.Pointer(&text[0])), a.codeAt())
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
@@ -240,7 +240,8 @@ func (p *Program) Kernel(name string) (*Kernel, error) {
 func Set[T any](k *Kernel, i int, value T) error {
 	c := k.program.context
 	*(*T)(unsafe.Pointer(&c.argument)) = value
-	err := c.api().call(setKernelArg, k.handle, uintptr(i), unsafe.Sizeof(value), uintptr(unsafe.Pointer(&c.argument)))
+	err := c.api().call("clSetKernelArg", k.handle, uintptr(i), unsafe.Sizeof(value),
+		uintptr(unsafe.Pointer(&c.argument)))
 	if err != nil {
 		return fmt.Errorf("kernel %s, argument %d: %w", k.name, i, err)
 	}
@@ -255,7 +256,7 @@ func (k *Kernel) Launch(groups int) error {
 	if c.began.IsZero() {
 		c.began = time.Now()
 	}
-	err := c.api().call(enqueueNDRangeKernel, c.queue, k.handle, 1, 0, uintptr(unsafe.Pointer(&c.items)),
+	err := c.api().call("clEnqueueNDRangeKernel", c.queue, k.handle, 1, 0, uintptr(unsafe.Pointer(&c.items)),
 		uintptr(unsafe.Pointer(&c.group)), 0, 0, 0)
 	if err != nil {
 		return c.explain(fmt.Errorf("kernel %s: %w", k.name, err), false)

@@ -33,7 +33,8 @@ func (c *Context) NewStage() (*Stage, error) {
 		if b.array, err = c.allocate("staging buffer", StageBytes, 1|16); err != nil { // CL_MEM_ALLOC_HOST_PTR
 			return nil, err
 		}
-		at, err := c.api().create(enqueueMapBuffer, c.queue, uintptr(b.array), 1, 3, 0, StageBytes, 0, 0, 0, c.api().codeAt())
+		at, err := c.api().create("clEnqueueMapBuffer", c.queue, uintptr(b.array), 1, 3, 0, StageBytes, 0, 0, 0,
+			c.api().codeAt())
 		if err != nil {
 			return nil, c.explain(err, true)
 		}
@@ -49,7 +50,7 @@ func (s *Stage) wait(i int) error {
 		return nil
 	}
 	a := s.context.api()
-	err := errors.Join(a.call(waitForEvents, 1, uintptr(unsafe.Pointer(moved))), a.call(releaseEvent, *moved))
+	err := errors.Join(a.call("clWaitForEvents", 1, uintptr(unsafe.Pointer(moved))), a.call("clReleaseEvent", *moved))
 	*moved = 0
 	return s.context.explain(err, false)
 }
@@ -64,7 +65,8 @@ func (s *Stage) Upload(ctx context.Context, into Array, from []byte, use func(fi
 		}
 		b := &s.buffers[i]
 		offload.Copy(b.memory[:len(part)], part)
-		err := s.context.transfer(enqueueWriteBuffer, into, false, 0, b.memory[:len(part)], uintptr(unsafe.Pointer(b.moved)))
+		err := s.context.transfer("clEnqueueWriteBuffer", into, false, 0, b.memory[:len(part)],
+			uintptr(unsafe.Pointer(b.moved)))
 		if err == nil {
 			err = errors.Join(s.context.Flush(), use(int64(first), int64(len(part))))
 		}
@@ -87,7 +89,7 @@ func (s *Stage) Download(ctx context.Context, into []byte, from Array) error {
 		parts[i] = nil
 		if first < len(into) {
 			parts[i] = into[first:min(first+StageBytes, len(into))]
-			err := s.context.transfer(enqueueReadBuffer, from, false, int64(first), b.memory[:len(parts[i])],
+			err := s.context.transfer("clEnqueueReadBuffer", from, false, int64(first), b.memory[:len(parts[i])],
 				uintptr(unsafe.Pointer(b.moved)))
 			if err := errors.Join(err, s.context.Flush()); err != nil {
 				return err
@@ -107,7 +109,7 @@ func (s *Stage) Close() (err error) {
 		b := &s.buffers[i]
 		err = errors.Join(err, s.wait(i))
 		if b.array != 0 {
-			err = errors.Join(err, c.api().call(enqueueUnmapMemObject, c.queue, uintptr(b.array),
+			err = errors.Join(err, c.api().call("clEnqueueUnmapMemObject", c.queue, uintptr(b.array),
 				uintptr(unsafe.Pointer(unsafe.SliceData(b.memory))), 0, 0, 0), c.Finish(), c.Free(b.array))
 		}
 	}
