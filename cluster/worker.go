@@ -88,14 +88,14 @@ func Handlers(self *Self, host NodeHost) []Handler {
 		}),
 		Handle("make", w.make),
 		Handle("weigh", func(ctx context.Context, _ none) (string, error) {
-			err := w.data.MakeWeights(ctx, quiet{})
+			err := w.data.MakeWeights(ctx, harness.Silent{})
 			return w.graph.Weights, err
 		}),
 		Handle("joined", func(ctx context.Context, vertices []graph.Vertex) ([]bool, error) {
 			return w.data.Joined(ctx, vertices)
 		}),
 		Handle("changed", func(ctx context.Context, _ none) (bool, error) { return w.data.Changed(ctx) }),
-		Handle("restore", func(ctx context.Context, _ none) (none, error) { return none{}, w.data.Restore(ctx, quiet{}) }),
+		Handle("restore", func(ctx context.Context, _ none) (none, error) { return none{}, w.data.Restore(ctx, harness.Silent{}) }),
 		Handle("drop", func(context.Context, none) (none, error) { return none{}, w.drop() }),
 		Handle("open", w.openEngine),
 		Handle("construct", func(ctx context.Context, args constructArgs) (harness.Constructed, error) {
@@ -132,7 +132,7 @@ func (w *worker) make(ctx context.Context, args makeArgs) (reply makeReply, err 
 		return reply, err
 	}
 	w.graph = args.Graph
-	made, err := w.data.Make(ctx, &w.graph, quiet{})
+	made, err := w.data.Make(ctx, &w.graph, harness.Silent{})
 	return makeReply{w.graph, made.Joined, made.Isolated}, err
 }
 
@@ -150,7 +150,7 @@ func (w *worker) openEngine(ctx context.Context, args openArgs) (reply openReply
 	if err := w.closeEngine(); err != nil {
 		return reply, err
 	}
-	if w.session, err = w.data.Open(ctx, args.Plan, args.Kernel, args.Spec, quiet{}); err != nil {
+	if w.session, err = w.data.Open(ctx, args.Plan, args.Kernel, args.Spec, harness.Silent{}); err != nil {
 		w.session = nil
 		return reply, err
 	}
@@ -170,15 +170,6 @@ func (w *worker) closeEngine() error {
 	}
 	return nil
 }
-
-// quiet is the harness.Progress of a node.
-type quiet struct{}
-
-func (quiet) Step(string, int64) harness.Step { return quiet{} }
-func (quiet) Note(string)                     {}
-func (quiet) Left(time.Duration)              {}
-func (quiet) Add(int64)                       {}
-func (quiet) End(string, error)               {}
 
 // exchange is a validate.Exchange over MPI.
 type exchange struct {

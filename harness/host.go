@@ -93,3 +93,12 @@ type Step interface {
 	// End ends the step: with err, or with a summary of what was done if err is nil.
 	End(summary string, err error)
 }
+
+// Silent is a Progress, and its Step, that shows nothing.
+type Silent struct{}
+
+func (Silent) Step(string, int64) Step { return Silent{} }
+func (Silent) Note(string)             {}
+func (Silent) Left(time.Duration)      {}
+func (Silent) Add(int64)               {}
+func (Silent) End(string, error)       {}

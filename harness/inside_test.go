@@ -225,18 +225,6 @@ func (h *inside) release() error {
 	return nil
 }
 
-// Silent is a Progress that shows nothing.
-type Silent struct{}
-
-func (Silent) Step(string, int64) Step { return silentStep{} }
-func (Silent) Left(time.Duration)      {}
-func (Silent) Note(string)             {}
-
-type silentStep struct{}
-
-func (silentStep) Add(int64)         {}
-func (silentStep) End(string, error) {}
-
 // note collects the notes of a run.
 type note struct {
 	Silent

@@ -22,15 +22,6 @@ import (
 	"github.com/tepsbench/teps/record"
 )
 
-// silent is a harness.Progress that shows nothing.
-type silent struct{}
-
-func (silent) Step(string, int64) harness.Step { return silent{} }
-func (silent) Left(time.Duration)              {}
-func (silent) Note(string)                     {}
-func (silent) Add(int64)                       {}
-func (silent) End(string, error)               {}
-
 // inside is a Host that runs the CPU engine in this process. wrap can make it misbehave.
 type inside struct {
 	*rpc.Host // its memory
@@ -84,7 +75,7 @@ func prepared(t *testing.T, host harness.Host, s Sweep, dir string) *Schedule {
 func measured(t *testing.T, s *Schedule, host harness.Host) (begun []string) {
 	t.Helper()
 	begin := func(j *Job, _, _ int) { begun = append(begun, describe(j)) }
-	must.Do(s.Run(t.Context(), host, []string{"teps", "sweep"}, silent{}, begin))
+	must.Do(s.Run(t.Context(), host, []string{"teps", "sweep"}, harness.Silent{}, begin))
 	return begun
 }
 
@@ -102,7 +93,7 @@ func TestRunContinuesAnInterruptedSweep(t *testing.T) {
 	t.Parallel()
 	dir, host := t.TempDir(), newInside()
 	ctx, cancel := context.WithCancel(t.Context())
-	err := prepared(t, host, someSweep(), dir).Run(ctx, host, nil, silent{}, func(_ *Job, n, _ int) {
+	err := prepared(t, host, someSweep(), dir).Run(ctx, host, nil, harness.Silent{}, func(_ *Job, n, _ int) {
 		if n == 5 {
 			cancel()
 		}
@@ -188,9 +179,9 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 	dir, host := t.TempDir(), newInside()
 	first, second := prepared(t, host, someSweep(), dir), prepared(t, host, someSweep(), dir)
 	var refusal error
-	must.Do(first.Run(t.Context(), host, nil, silent{}, func(_ *Job, n, _ int) {
+	must.Do(first.Run(t.Context(), host, nil, harness.Silent{}, func(_ *Job, n, _ int) {
 		if n == 2 {
-			refusal = second.Run(t.Context(), host, nil, silent{}, ignore)
+			refusal = second.Run(t.Context(), host, nil, harness.Silent{}, ignore)
 		}
 	}))
 	if !errors.Is(refusal, record.ErrUsage) || !strings.Contains(refusal.Error(), "another sweep is writing to "+dir) {
@@ -199,7 +190,7 @@ func TestRunRefusesASecondSweepInOneStore(t *testing.T) {
 	must.Equal(t, states(first)[Done], 12, "states")
 	first.Dir = filepath.Join(dir, first.Jobs[0].Directory, record.ManifestFile)
 	first.Jobs[0].State = Missing
-	if err := first.Run(t.Context(), host, nil, silent{}, ignore); err == nil ||
+	if err := first.Run(t.Context(), host, nil, harness.Silent{}, ignore); err == nil ||
 		!strings.Contains(err.Error(), "choose another store") {
 		t.Errorf("a file as the store: %v", err)
 	}
