@@ -29,7 +29,7 @@ type data struct {
 func (c *Cluster) Connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.times.start)
 	defer cancel()
-	return call(ctx, c, "connect", nil)
+	return call(ctx, c, "connect")
 }
 
 // Data returns the harness.Data of a graph of a plan in slices on the nodes. There is one at a time.
@@ -49,8 +49,8 @@ func (c *Cluster) Memory(ctx context.Context) (hosts int, bytes int64, source st
 }
 
 // call calls a method of all nodes, without a reply.
-func call(ctx context.Context, g Group, method string, args any) error {
-	_, err := All[struct{}](ctx, g, method, args)
+func call(ctx context.Context, g Group, method string) error {
+	_, err := All[struct{}](ctx, g, method, nil)
 	return err
 }
 
@@ -93,7 +93,7 @@ func (d *data) Changed(ctx context.Context) (changed bool, err error) {
 func (d *data) Restore(ctx context.Context, progress harness.Progress) (err error) {
 	step := progress.Step(fmt.Sprintf("%s: generate again on %d hosts", d.id, len(d.Nodes)), 0)
 	defer func() { step.End("", err) }()
-	return call(ctx, d, "restore", nil)
+	return call(ctx, d, "restore")
 }
 
 // MakeWeights implements harness.Data.
@@ -113,7 +113,7 @@ func (d *data) Close() error {
 	if d.alive.Err() != nil {
 		return nil // the memory is gone with the nodes
 	}
-	return call(context.Background(), d, "drop", nil)
+	return call(context.Background(), d, "drop")
 }
 
 // Open implements harness.Data.
@@ -183,7 +183,7 @@ func (s *session) Construct(ctx context.Context, options map[string]string) (c h
 	return c, nil
 }
 
-func (s *session) Ready(ctx context.Context) error { return call(ctx, s.group, "ready", nil) }
+func (s *session) Ready(ctx context.Context) error { return call(ctx, s.group, "ready") }
 
 // Search implements harness.Session. The time on the hosts' clocks is that of the slowest one.
 func (s *session) Search(ctx context.Context, root graph.Vertex, wake bool) (found harness.Searched, err error) {
@@ -268,7 +268,7 @@ func (s *session) Close() error {
 	if s.alive.Err() != nil {
 		return nil // the processes are gone with the nodes
 	}
-	err := call(context.Background(), s, "close", nil)
+	err := call(context.Background(), s, "close")
 	if s.job != nil {
 		_ = s.job.Stop() // how the launcher ended says nothing: its processes were closed
 	}

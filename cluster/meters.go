@@ -163,7 +163,7 @@ func (m *allMeters) Infos() []power.Info { return m.infos }
 // Record implements power.Meters. The nodes sample their meters, and send the readings at the end.
 func (m *allMeters) Record(ctx context.Context) (stop func() ([]power.Series, error), err error) {
 	if m.before, err = m.moments(ctx); err == nil {
-		err = call(ctx, m, "meters-record", nil)
+		err = call(ctx, m, "meters-record")
 	}
 	return func() ([]power.Series, error) { return m.stop(context.WithoutCancel(ctx)) }, err
 }
@@ -217,5 +217,5 @@ func (m *allMeters) Close() error {
 	if m.alive.Err() != nil {
 		return nil // the meters are closed with the nodes
 	}
-	return call(context.Background(), m, "meters-close", nil)
+	return call(context.Background(), m, "meters-close")
 }

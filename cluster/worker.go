@@ -95,7 +95,9 @@ func Handlers(self *Self, host NodeHost) []Handler {
 			return w.data.Joined(ctx, vertices)
 		}),
 		Handle("changed", func(ctx context.Context, _ none) (bool, error) { return w.data.Changed(ctx) }),
-		Handle("restore", func(ctx context.Context, _ none) (none, error) { return none{}, w.data.Restore(ctx, harness.Silent{}) }),
+		Handle("restore", func(ctx context.Context, _ none) (none, error) {
+			return none{}, w.data.Restore(ctx, harness.Silent{})
+		}),
 		Handle("drop", func(context.Context, none) (none, error) { return none{}, w.drop() }),
 		Handle("open", w.openEngine),
 		Handle("construct", func(ctx context.Context, args constructArgs) (harness.Constructed, error) {
