@@ -19,6 +19,7 @@ type Found struct {
 	validate.Tree
 	Parent   []graph.Vertex
 	Distance []float32                 // of kernel 3; nil for kernel 2
+	Level    []int32                   // in the tree of the parents; -1 for unreached vertices
 	Label    func(graph.Vertex) uint64 // in the graph's file
 }
 
@@ -76,5 +77,7 @@ func searchOnce(ctx context.Context, plan record.Plan, session Session, spec rec
 	}
 	v, err := session.Validate(ctx, root, Validated)
 	local := session.(*localSession) // as is every session of this process
-	return Found{v.Tree, local.out.Parent, local.out.Distance, nil}, searched, err
+	found = Found{Tree: v.Tree, Parent: local.out.Parent, Distance: local.out.Distance}
+	found.Level = local.validator.(*validate.Validator).Levels()
+	return found, searched, err
 }

@@ -99,7 +99,6 @@ func writeFound(c *cobra.Command, out string, found harness.Found) error {
 // printFound prints a line for each vertex that is reached, in ascending order.
 func printFound(w io.Writer, found harness.Found) error {
 	b, line := bufio.NewWriterSize(w, 1<<20), []byte(nil)
-	level := levels(found)
 	for v, p := range found.Parent {
 		if p == graph.Unreached {
 			continue
@@ -109,31 +108,9 @@ func printFound(w io.Writer, found harness.Found) error {
 		if line = append(line, ' '); found.Distance != nil {
 			line = strconv.AppendFloat(line, float64(found.Distance[v]), 'g', -1, 32)
 		} else {
-			line = strconv.AppendInt(line, int64(level[v]), 10)
+			line = strconv.AppendInt(line, int64(found.Level[v]), 10)
 		}
 		_, _ = b.Write(append(line, '\n')) // the writer keeps its first error
 	}
 	return b.Flush()
-}
-
-// levels returns the levels of a valid breadth-first search, or nil for another kernel.
-func levels(found harness.Found) []int32 {
-	if found.Distance != nil {
-		return nil
-	}
-	level, path := make([]int32, len(found.Parent)), []graph.Vertex(nil) // 0: unknown, or the root
-	for v, p := range found.Parent {
-		at := graph.Vertex(v)
-		if p == graph.Unreached {
-			continue
-		}
-		for path = path[:0]; at != found.Root && level[at] == 0; at = found.Parent[at] {
-			path = append(path, at)
-		}
-		for i := len(path) - 1; i >= 0; i-- {
-			level[path[i]] = level[at] + 1
-			at = path[i]
-		}
-	}
-	return level
 }

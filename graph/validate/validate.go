@@ -178,6 +178,10 @@ func (v *Validator) Isolated(context.Context) (graph.Vertex, error) {
 	return graph.Vertex(v.vertices), nil
 }
 
+// Levels returns the levels of all vertices in the result that was validated last, -1 for unreached ones, until the
+// next call.
+func (v *Validator) Levels() []int32 { return v.levels }
+
 // Overwrite fills the arrays of a result with graph.Unwritten and graph.UnwrittenDistance before a search.
 func (v *Validator) Overwrite(parent []graph.Vertex, distance []float32) {
 	fill(parent, graph.Unwritten, len(v.scanners), v.vertexGrain)
