@@ -157,9 +157,9 @@ func (c *Cluster) start(ctx context.Context) error {
 		case <-reason: // some launchers then wait forever
 			reason, late = nil, time.After(c.config.times.late)
 		case <-late:
-			return fmt.Errorf("%d of %d nodes have connected; %w", len(c.Nodes), c.config.Nodes, c.nodes.state())
+			return fmt.Errorf("%s; %w", c.connected(), c.nodes.state())
 		case <-ctx.Done():
-			return fmt.Errorf("%d of %d nodes have connected: %w; %w", len(c.Nodes), c.config.Nodes, ctx.Err(), c.nodes.state())
+			return fmt.Errorf("%s: %w; %w", c.connected(), ctx.Err(), c.nodes.state())
 		}
 	}
 	slices.SortFunc(c.Nodes, func(a, b *Node) int {
@@ -175,6 +175,15 @@ func (c *Cluster) start(ctx context.Context) error {
 		c.beats.Go(n.beat)
 	}
 	return err
+}
+
+// connected says which nodes have connected.
+func (c *Cluster) connected() string {
+	text := fmt.Sprintf("%d of %d nodes have connected", len(c.Nodes), c.config.Nodes)
+	for i, n := range c.Nodes {
+		text += []string{": ", ", "}[min(i, 1)] + n.Host
+	}
+	return text
 }
 
 // accept takes connections of nodes until the listener is closed. It ignores connections that are not from a node.

@@ -138,6 +138,10 @@ func TestStartFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	must.Is(t, must.Err(Start(ctx, config(1))), context.Canceled)
+	some := &Cluster{config: config(3), Nodes: []*Node{{Host: "a"}, {Host: "b"}}}
+	if text := some.connected(); text != "2 of 3 nodes have connected: a, b" {
+		t.Error(text)
+	}
 }
 
 // open starts two places on each node and returns their process IDs by rank.

@@ -207,7 +207,7 @@ func (p Plan) Check() error {
 		seen[id] = true
 	}
 	switch {
-	case len(p.RootLabels) > 0 && (len(p.RootLabels) != p.Roots || len(p.GraphIDs()) != 1):
+	case len(p.RootLabels) > 0 && (len(p.RootLabels) != p.Roots || len(p.Scales)+len(p.Graphs) != 1):
 		return Usage("roots from a file are those of one graph; name one scale or graph, and no number of roots")
 	case p.Roots < 1 || p.Roots > maxRoots:
 		return Usage("the number of roots must be 1 to %d (the benchmark uses %d), not %d", maxRoots, OfficialRoots,
