@@ -218,13 +218,15 @@ func TestUnavailableEngineDoesNotStopTheOthers(t *testing.T) {
 	must.Is(t, must.Err(Prepare(t.Context(), host, wrong, t.TempDir())), record.ErrUsage)
 	x.Engines = x.Engines[1:]
 	must.Is(t, must.Err(Prepare(t.Context(), host, x, t.TempDir())), plugins.ErrUnavailable)
+	x.Plan.Kernels = []record.Kernel{record.SSSP}
+	must.Is(t, must.Err(Prepare(t.Context(), host, x, t.TempDir())), record.ErrUsage, "has no kernel 3")
 }
 
 type absent struct{ plugins.Engine }
 
 func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
 	d, err := a.Engine.Describe(ctx)
-	d.Unavailable = "there is no device"
+	d.Unavailable, d.ShortestPaths = "there is no device", false
 	return d, err
 }
 

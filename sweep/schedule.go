@@ -81,7 +81,11 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 
 // enter completes a job of an engine.
 func (s *Schedule) enter(j *Job, d plugins.Description) error {
-	if _, err := harness.Resolve(j.Engine(), d); err != nil || j.State == Unavailable {
+	_, err := harness.Resolve(j.Engine(), d)
+	if err == nil {
+		err = harness.CheckKernels(j.Plan, j.Engine(), d)
+	}
+	if err != nil || j.State == Unavailable {
 		return err
 	}
 	source, err := j.Plan.Generator(j.Graph())
