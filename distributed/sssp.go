@@ -29,8 +29,9 @@ import (
 //	        right
 //	pull    every other vertex looks at its list in ascending order of bounds while they are less than its distance,
 //	        in classes of falling degree. It is final if each neighbor looked at is final, or no path over it can be
-//	        shorter. Ranks send the distances of a class, and then those that change, and vertices that are not final
-//	        look again, until nothing changes
+//	        shorter. Ranks send the distances of a class, and vertices that are not final look again with the next one.
+//	        Those that are still not final note their open entries, those with neighbors that are not final. Distances
+//	        pass over open entries, and ranks send those that change, until nothing changes
 //	finish  what a few passes have left, in deep graphs, is pushed over whole lists
 //	leaves  vertices with a single tuple take the distance over it
 //
@@ -53,16 +54,15 @@ import (
 //  2. After start, vertices below t0 are final and have pushed their whole lists. Of the vertices reached from them,
 //     those that are not hubs push whole lists, too. Any other path to v over u is at least t0 plus the entry's bound.
 //  3. After push, hubs below T are final. Hubs that are not final are at T or more.
-//  4. All that a pass reads was sent before it. So a vertex that is wrong after a pass has a vertex before it, on its
-//     shortest path, that is right and has changed in this pass: it is at least as far as the nearest vertex that has
-//     changed, and a pass without change is the last.
+//  4. An entry over which a distance can fall later is open: when the vertex looked, its neighbor was not final, and
+//     its bound less than the distance. All that a pass reads was sent before it, so a pass without change is the last.
 //  5. A parent is written with a strictly smaller distance, in one word, and a distance is read after it was written.
 //     So parents form a tree, also over edges of weight 0, or too light to change a sum: in a cycle all distances would
 //     be equal, and each vertex would have got its distance after the one before it.
 
 // The state of an own vertex is one word, so that a distance and its parent change together.
 const (
-	doubtful     = 1 << 63 // this pass has not shown that the distance is right
+	doubtful     = 1 << 63 // this look has not shown that the distance is right
 	distanceBit0 = 32      // 31 bits: a float32 without its sign; below them the parent's name
 
 	// The distance of a vertex in known or a message is a float32 in bits, which have the order of the numbers.
@@ -120,16 +120,17 @@ func (p *paths) Piece(worker, from, to int) { p.task(p, worker, from, to) }
 
 // pathWorker is what one worker writes during a search. The padding keeps workers off each other's cache lines.
 type pathWorker struct {
-	entries int64      // looked at
-	looked  int        // own vertices that have looked
-	list    []uint32   // the next queue, or active rows
-	pairs   []uint32   // a vertex and its distance each: to push, or changed
-	offers  []offer    // of a batch
-	touched uint64     // not used; keeps the compiler from dropping reads
-	out     [][]uint32 // [owner] offers: a vertex, a distance and the parent's name each
-	doubts  [][]uint32 // [owner] vertices whose distance may be wrong
-	nearest uint32     // least distance in list, sent, or that has changed
-	hub     uint32     // least distance of a hub
+	entries int64       // looked at
+	looked  int         // own vertices that have looked
+	open    []openEntry // of rows that have looked
+	list    []uint32    // the next queue, or rows that look again
+	pairs   []uint32    // a vertex and its distance each: to push, or changed
+	offers  []offer     // of a batch
+	touched uint64      // not used; keeps the compiler from dropping reads
+	out     [][]uint32  // [owner] offers: a vertex, a distance and the parent's name each
+	doubts  [][]uint32  // [owner] vertices whose distance may be wrong
+	nearest uint32      // least distance in list, sent, or that has changed
+	hub     uint32      // least distance of a hub
 	words   [batch]uint32
 	rest    [batch]uint32 // rows to which more than their first entry matters
 	_       [64]byte
@@ -337,6 +338,7 @@ func (p *paths) search() error {
 	if err := p.pullAll(); err != nil {
 		return err
 	}
+	p.class = leafClass
 	p.lookAtLists(p.listed[p.starts[leafClass]:], nil)
 	p.endLevel(p.sizes[leafClass])
 	return nil

@@ -2,6 +2,8 @@
 
 package distributed
 
+import "sync/atomic"
+
 // publish sends distances to all ranks that know their vertices: those of the class in order and, as pairs, others that
 // have changed; or, if that is shorter, those of all vertices. It returns the least one that a pass has changed.
 func (p *paths) publish() (nearest uint32) {
@@ -73,6 +75,49 @@ func (p *paths) takeDistances(_, from, to int) {
 		n := len(message) / 2
 		for pairs := message[n*part/p.cuts*2 : n*(part+1)/p.cuts*2]; len(pairs) > 0; pairs = pairs[2:] {
 			block[pairs[0]] = pairs[1]
+		}
+	}
+}
+
+// foldLooks sends what this rank has found for rows of others to their owners: the number of offers, the offers, and
+// the vertices in doubt.
+func (p *paths) foldLooks() {
+	lists, send := p.owners.nextOutbox()
+	for m := range send {
+		list := append(lists[m][:0], 0)
+		for k := range p.workers {
+			list = append(list, p.workers[k].out[m]...)
+		}
+		list[0] = uint32(len(list) / offerWords)
+		for k := range p.workers {
+			x := &p.workers[k]
+			list = append(list, x.doubts[m]...)
+			x.out[m], x.doubts[m] = x.out[m][:0], x.doubts[m][:0]
+		}
+		if lists[m] = list; len(list) > 1 {
+			send[m] = list
+		}
+	}
+	p.exchange(p.owners, send, nil, nil, &p.level.Phases[Fold])
+	p.do(len(p.owners.received), 1, (*paths).takeLooks)
+}
+
+// takeLooks takes what ranks from..to-1 of the grid row have found.
+func (p *paths) takeLooks(worker, from, to int) {
+	x := &p.workers[worker]
+	for k := from; k < to; k++ {
+		message := p.owners.received[k]
+		if k == p.own || len(message) == 0 {
+			continue
+		}
+		offers, doubts := message[1:1+offerWords*message[0]], message[1+offerWords*message[0]:]
+		for ; len(offers) > 0; offers = offers[offerWords:] {
+			if p.accept(offers[0], offers[1], offers[2]) {
+				x.nearest = min(x.nearest, offers[1])
+			}
+		}
+		for _, v := range doubts {
+			atomic.OrUint64(&p.state[v], doubtful)
 		}
 	}
 }

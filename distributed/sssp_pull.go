@@ -5,7 +5,6 @@ package distributed
 import (
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"github.com/tepsbench/teps/graph"
 )
@@ -13,72 +12,86 @@ import (
 // The first pass goes through one class after the other, so that the neighbors that matter to a vertex are usually
 // final when it looks: ranks send the distances of a class before the next one begins. Most vertices of a class are
 // final after one entry, and are taken without a branch that the processor cannot predict (lookFirst). Those that are
-// not final look again after the last class.
+// not look again with the next class, and note their open entries.
 
-// pulling is the scratch of passes of pull.
+// pulling is the scratch of pull.
 type pulling struct {
-	t0      float32  // distance of the nearest hub
-	limit   uint32   // T: hubs nearer than that are final after push
-	low     float32  // t0, rounded down
-	floor   float32  // no vertex that is wrong gets a smaller distance than a neighbor of it at that distance gives it
-	source  []uint32 // rows that workers share out
-	active  []uint32 // rows that are not final and look in the next pass; in the first pass those of the classes so far
-	class   int      // of the active rows in the first pass; numClasses later
-	changed []uint32 // pairs of an own vertex and its distance, as in known
-	into    []uint32 // known or rows, in which the messages of a group are stored
-	from    *peers   // that have sent them
-	cuts    int      // parts of each message that workers share out
+	t0      float32     // distance of the nearest hub
+	limit   uint32      // T: hubs nearer than that are final after push
+	low     float32     // t0, rounded down
+	source  []uint32    // rows that workers share out
+	waiting []uint32    // rows that were not final when they had looked, and look again
+	crowded []uint32    // rows whose open entries had no room: they look in every pass
+	open    []openEntry // of the other ones
+	unsure  []uint32    // own rows that were not final when they had looked again
+	class   int         // of rows that look for the first time; numClasses later
+	changed []uint32    // pairs of an own vertex and its distance, as in known
+	into    []uint32    // known or rows, in which the messages of a group are stored
+	from    *peers      // that have sent them
+	cuts    int         // parts of each message that workers share out
+}
+
+// openEntry is an entry that can matter to a row, and whose neighbor, a column, was not final.
+type openEntry struct {
+	row, column uint32
+	weight      float32
 }
 
 const (
 	pullPiece  = 1 << 12 // rows that a worker takes at a time
-	pullPasses = 8       // then the rest is pushed over whole lists
+	pullPasses = 8       // over open entries; then the rest is pushed over whole lists
+	openShare  = 4       // rows for each open entry that has room
 )
 
 // pullAll makes all vertices final that can be reached.
 func (p *paths) pullAll() error {
-	p.low = p.t0 * slack
-	p.floor, p.class = p.low, hubClass
+	p.low, p.class = p.t0*slack, hubClass
+	p.open, p.unsure, p.crowded = p.open[:0], p.unsure[:0], p.crowded[:0]
 	p.do(int(p.borders[p.world.Rank()][leafClass]), pullPiece, (*paths).finalizePushed)
 	p.publish()
-	p.active = p.choose(p.active[:0], p.listed[:p.starts[hubClass+1]])
+	p.waiting = p.choose(p.waiting[:0], p.listed[:p.starts[hubClass+1]])
 	for p.class = hubClass + 1; p.class < leafClass; p.class++ {
 		if p.sizes[p.class] == 0 {
 			continue
 		}
 		rows := p.listed[p.starts[p.class]:p.starts[p.class+1]]
-		p.lookAtLists(rows, nil)
+		p.lookAtLists(rows, p.waiting)
 		p.eachRow(rows, (*paths).finalizeClass)
+		p.finalizeWaiting()
 		p.publish()
-		p.active = p.choose(p.active, rows)
+		p.waiting = p.choose(p.waiting[:0], rows)
 		p.endLevel(p.sizes[p.class])
 	}
 	p.class = numClasses
-	for pass := 2; ; pass++ {
+	for pass := 0; ; pass++ {
 		if err := p.pullPass(); err != nil {
 			return err
 		}
-		if p.lowest() >= infinity {
+		switch {
+		case p.lowest() >= infinity:
 			return nil
-		}
-		if pass == pullPasses {
+		case pass == pullPasses:
 			return p.finish()
 		}
-		p.floor = max(p.t0, math.Float32frombits(p.lowest())) * slack
 	}
 }
 
-// lookAtLists lets rows of the class and others look at this part of their lists. In two dimensions, it sends what they
-// have found to the owners.
+// lookAtLists lets rows of the class and others look at this part of their lists. After the last class, distances pass
+// over the open entries. In two dimensions, it sends what they have found to the owners.
 func (p *paths) lookAtLists(class, others []uint32) {
 	l := &p.level
 	l.Direction, p.count = graph.BottomUp, 0
 	p.eachRow(class, (*paths).lookFirst)
-	p.eachRow(others, (*paths).look)
+	p.eachRow(others, (*paths).lookAgain)
+	if p.class == numClasses {
+		p.eachRow(p.crowded, (*paths).lookAgain)
+		p.do(len(p.open), pullPiece, (*paths).passOpen)
+		p.count, p.crowded = int64(len(p.open)), p.crowded[:0]
+	}
 	p.watch.lap(&l.Phases[Scan])
 	if p.grid.C > 1 {
 		p.foldLooks()
-	} else if p.shared { // no rank reads what the next step writes
+	} else if p.shared && p.class != leafClass { // no rank reads what the next step writes
 		p.world.Alltoallv(nil, nil, nil, nil)
 		p.watch.lap(&l.Phases[Reduce])
 	}
@@ -86,24 +99,35 @@ func (p *paths) lookAtLists(class, others []uint32) {
 		x := &p.workers[k]
 		p.count += int64(x.looked)
 		l.Edges += x.entries
-		x.entries, x.looked = 0, 0
+		p.open, p.crowded = append(p.open, x.open...), append(p.crowded, x.list...)
+		x.entries, x.looked, x.open, x.list = 0, 0, x.open[:0], x.list[:0]
 	}
 }
 
 // pullPass is one pass:
-//  1. Scan: active rows look at this part of their lists.
+//  1. Scan: the last waiting rows look at this part of their lists, and distances pass over open entries.
 //  2. Fold: in two dimensions, send smaller distances and doubts to the owners, which take them.
-//  3. Update: owners make those final that no rank doubts.
+//  3. Update: owners find what has changed.
 //  4. Expand: send changes to all that know the vertex.
 func (p *paths) pullPass() error {
-	p.lookAtLists(nil, p.active)
-	p.eachRow(p.active, (*paths).finalize)
+	p.lookAtLists(nil, p.waiting)
+	p.eachRow(p.unsure, (*paths).update)
+	p.finalizeWaiting()
+	p.waiting = p.waiting[:0]
 	nearest := p.publish()
-	p.active = p.choose(p.active[:0], p.active)
 	if p.watch.lap(&p.level.Phases[Update]); p.grid.C > 1 {
 		p.countVotes(nearest)
 	}
 	return p.endRound()
+}
+
+// finalizeWaiting makes the waiting rows final that have looked and are certain, and the other own ones unsure.
+func (p *paths) finalizeWaiting() {
+	p.eachRow(p.waiting, (*paths).finalize)
+	for k := range p.workers {
+		x := &p.workers[k]
+		p.unsure, x.list = append(p.unsure, x.list...), x.list[:0]
+	}
 }
 
 // finish pushes over whole lists from the vertices that the last pass has changed.
@@ -122,26 +146,17 @@ func (p *paths) eachRow(rows []uint32, step pathStep) {
 	p.do(len(rows), pullPiece, step)
 }
 
-// look lets rows from..to-1 look at their lists.
-func (p *paths) look(worker, from, to int) {
+// look lets rows from..to-1 look at their lists, and lookAgain lets them note open entries.
+func (p *paths) look(worker, from, to int)      { p.lookAll(worker, from, to, false) }
+func (p *paths) lookAgain(worker, from, to int) { p.lookAll(worker, from, to, true) }
+
+func (p *paths) lookAll(worker, from, to int, again bool) {
 	x := &p.workers[worker]
 	for part := range slices.Chunk(p.source[from:to], batch) {
-		p.fetchFirst(x, part)
-		for _, v := range part { // and what their first bounds need
-			if via := p.relays[relayWords*int(p.heads[v].column)]; via != maxUint32 {
-				x.touched += uint64(p.known[via])
-			}
-		}
+		p.fetch(x, part, 0)
 		for _, v := range part {
-			p.lookOn(x, v)
+			p.lookOn(x, v, again)
 		}
-	}
-}
-
-// fetchFirst reads the distances of the first neighbors of at most a batch of rows.
-func (p *paths) fetchFirst(x *pathWorker, rows []uint32) {
-	for k, v := range rows {
-		x.words[k&(batch-1)] = p.known[p.heads[v].column]
 	}
 }
 
@@ -154,7 +169,9 @@ func (p *paths) lookFirst(worker, from, to int) {
 	}
 	x := &p.workers[worker]
 	for part := range slices.Chunk(p.source[from:to], batch) {
-		p.fetchFirst(x, part)
+		for k, v := range part { // the first neighbors
+			x.words[k&(batch-1)] = p.known[p.heads[v].column]
+		}
 		n, looked := 0, uint64(0)
 		for k, v := range part {
 			h, y, state := &p.heads[v], x.words[k&(batch-1)], p.state[v]
@@ -168,12 +185,18 @@ func (p *paths) lookFirst(worker, from, to int) {
 			looked += open
 		}
 		x.entries += int64(looked) - int64(n)
-		for _, v := range x.rest[:n] { // fetch the second entries at once
-			at := p.up.at[v] + 1
-			x.touched += uint64(p.known[uint32(p.up.entries[at])]) + uint64(math.Float32bits(p.up.bounds[at]))
-		}
+		p.fetch(x, x.rest[:n], 1)
 		for _, v := range x.rest[:n] {
-			p.lookOn(x, v)
+			p.lookOn(x, v, false)
+		}
+	}
+}
+
+// fetch fetches an entry of rows at once.
+func (p *paths) fetch(x *pathWorker, rows []uint32, entry uint64) {
+	for _, v := range rows {
+		if at := p.up.at[v] + entry; at < p.up.at[v+1] {
+			x.touched += uint64(p.known[uint32(p.up.entries[at])]) + uint64(math.Float32bits(p.up.bounds[at]))
 		}
 	}
 }
@@ -182,46 +205,47 @@ func (p *paths) lookFirst(worker, from, to int) {
 func less(x, y uint64) uint64 { return (x - y) >> 63 }
 
 // lookOn goes through the list of row v while the bound of the next entry is less than the distance found.
-func (p *paths) lookOn(x *pathWorker, v uint32) {
-	h, own := &p.heads[v], v-uint32(p.ownRow)
+func (p *paths) lookOn(x *pathWorker, v uint32, again bool) {
+	own := v - uint32(p.ownRow)
 	isOwn := own < uint32(p.width)
 	before := p.rows[v] &^ final
-	column := uint32(maxUint32 - 1) // of v, if it is one
 	if isOwn {
-		column = uint32(p.ownColumn) + own
 		before = distanceOf(p.state[own])
 		x.looked++
 	}
-	best, parent, first := math.Float32frombits(before), uint32(0), p.known[h.column]
-	if d := math.Float32frombits(first&^final) + h.weight; d < best {
-		best, parent = d, h.name
-	}
-	x.entries++
-	floor := graph.Infinity()
-	if first&final == 0 {
-		floor = p.floorOf(x, column, h.column, h.weight, best)
-	}
-	if p.low+h.next < best {
-		for at, end := p.up.at[v]+1, p.up.at[v+1]; at < end; at++ {
-			bound := p.up.bounds[at]
-			if p.low+bound >= best {
-				break
-			}
-			u, w := splitEntry(p.up.entries[at])
-			y := p.known[u]
-			if d := math.Float32frombits(y&^final) + w; d < best {
-				best, parent = d, p.names[u]
-			}
-			if x.entries++; y&final == 0 {
-				floor = min(floor, p.floorOf(x, column, u, w, best))
-			}
+	best, parent, floor := math.Float32frombits(before), uint32(0), graph.Infinity()
+	opened := len(x.open)
+	for at, end := p.up.at[v], p.up.at[v+1]; at < end; at++ {
+		length := p.low + p.up.bounds[at]
+		if length >= best {
+			break
+		}
+		x.entries++
+		u, w := splitEntry(p.up.entries[at])
+		y := p.known[u]
+		if d := math.Float32frombits(y&^final) + w; d < best {
+			best, parent = d, p.names[u]
+		}
+		if y&final != 0 {
+			continue
+		}
+		if p.isHub.has(u) {
+			length = max(length, math.Float32frombits(p.limit)+w)
+		}
+		if floor = min(floor, length); again && length < best {
+			x.open = append(x.open, openEntry{v, u, w})
 		}
 	}
-	certain, bits := floor >= best, math.Float32bits(best)
+	certain := floor >= best
+	if certain {
+		x.open = x.open[:opened]
+	} else if again && len(x.open) > p.width/openShare/len(p.workers) {
+		x.open, x.list = x.open[:opened], append(x.list, v)
+	}
 	if isOwn {
 		if parent != 0 {
-			x.nearest = min(x.nearest, bits)
-			p.state[own] = uint64(bits)<<distanceBit0 | uint64(parent)
+			x.nearest = min(x.nearest, math.Float32bits(best))
+			p.state[own] = uint64(math.Float32bits(best))<<distanceBit0 | uint64(parent)
 		}
 		if !certain {
 			p.state[own] |= doubtful
@@ -230,72 +254,27 @@ func (p *paths) lookOn(x *pathWorker, v uint32) {
 	}
 	m := v / uint32(p.width)
 	if parent != 0 {
-		x.out[m] = append(x.out[m], v-m*uint32(p.width), bits, parent)
+		x.out[m] = append(x.out[m], v-m*uint32(p.width), math.Float32bits(best), parent)
 	}
 	if !certain {
 		x.doubts[m] = append(x.doubts[m], v-m*uint32(p.width))
 	}
 }
 
-// floorOf returns a lower bound of the paths to v, a column, over an entry, with neighbor u and weight w, that are
-// shorter than the distance of u gives. It is exact only below best.
-func (p *paths) floorOf(x *pathWorker, v, u uint32, w, best float32) float32 {
-	if p.isHub.has(u) {
-		return math.Float32frombits(p.limit) + w
-	}
-	r := p.relayOf(u)
-	if r.via == v {
-		return p.floor + (w+r.second)*slack
-	}
-	length := p.floor + (w+r.first)*slack
-	if length < best && r.via != maxUint32 {
-		x.entries++
-		if z := p.known[r.via]; z&final != 0 {
-			length = max(length, min(math.Float32frombits(z&^final)+r.first, p.low+r.second)+w)
-		}
-	}
-	return length
-}
-
-// foldLooks sends what this rank has found for rows of others to their owners: the number of offers, the offers, and
-// the vertices in doubt.
-func (p *paths) foldLooks() {
-	lists, send := p.owners.nextOutbox()
-	for m := range send {
-		list := append(lists[m][:0], 0)
-		for k := range p.workers {
-			list = append(list, p.workers[k].out[m]...)
-		}
-		list[0] = uint32(len(list) / offerWords)
-		for k := range p.workers {
-			x := &p.workers[k]
-			list = append(list, x.doubts[m]...)
-			x.out[m], x.doubts[m] = x.out[m][:0], x.doubts[m][:0]
-		}
-		if lists[m] = list; len(list) > 1 {
-			send[m] = list
-		}
-	}
-	p.exchange(p.owners, send, nil, nil, &p.level.Phases[Fold])
-	p.do(len(p.owners.received), 1, (*paths).takeLooks)
-}
-
-// takeLooks takes what ranks from..to-1 of the grid row have found.
-func (p *paths) takeLooks(worker, from, to int) {
+// passOpen passes distances over the open entries from..to-1.
+func (p *paths) passOpen(worker, from, to int) {
 	x := &p.workers[worker]
-	for k := from; k < to; k++ {
-		message := p.owners.received[k]
-		if k == p.own || len(message) == 0 {
-			continue
-		}
-		offers, doubts := message[1:1+offerWords*message[0]], message[1+offerWords*message[0]:]
-		for ; len(offers) > 0; offers = offers[offerWords:] {
-			if p.accept(offers[0], offers[1], offers[2]) {
-				x.nearest = min(x.nearest, offers[1])
+	x.entries += int64(to - from)
+	for _, e := range p.open[from:to] {
+		d := math.Float32bits(math.Float32frombits(p.known[e.column]&^final) + e.weight)
+		m := e.row / uint32(p.width)
+		switch v := e.row - m*uint32(p.width); {
+		case int(m)*p.width == p.ownRow:
+			if p.accept(v, d, p.names[e.column]) {
+				x.nearest = min(x.nearest, d)
 			}
-		}
-		for _, v := range doubts {
-			atomic.OrUint64(&p.state[v], doubtful)
+		case d < p.rows[e.row]&^final:
+			x.out[m] = append(x.out[m], v, d, p.names[e.column])
 		}
 	}
 }
@@ -320,11 +299,28 @@ func (p *paths) finalize(worker, from, to int) {
 	x := &p.workers[worker]
 	for _, row := range p.source[from:to] {
 		if v := row - uint32(p.ownRow); v < uint32(p.width) {
-			if d := p.decide(v); d != p.rows[row] {
-				p.rows[row] = d
-				x.pairs = append(x.pairs, v, d)
+			d := p.decide(v)
+			if d&final == 0 {
+				x.list = append(x.list, row)
 			}
+			p.change(x, v, d)
 		}
+	}
+}
+
+// update records the changes of the own rows from..to-1.
+func (p *paths) update(worker, from, to int) {
+	for _, row := range p.source[from:to] {
+		v := row - uint32(p.ownRow)
+		p.change(&p.workers[worker], v, distanceOf(p.state[v]))
+	}
+}
+
+// change sets the distance of an own vertex that others know, and sends it if it is another one.
+func (p *paths) change(x *pathWorker, v, d uint32) {
+	if row := p.ownRow + int(v); d != p.rows[row] {
+		p.rows[row] = d
+		x.pairs = append(x.pairs, v, d)
 	}
 }
 

@@ -52,7 +52,6 @@ type pathGraph struct {
 	core   core                // entries of down that can lie on a shortest path between hubs
 	heads  []head              // [Row]
 	isHub  bitmap              // [Column]
-	relays []uint32            // [Column] relayOf
 	listed []uint32            // rows that have entries here, and own ones, by class
 	starts [numClasses + 1]int // of each class in listed
 	sizes  [numClasses]int64   // of each class, over all ranks
@@ -132,6 +131,7 @@ func (b *weigher) classify() {
 type weigher struct {
 	*builder
 	pathGraph
+	relays []uint32 // [Column] relayOf
 }
 
 // common returns memory of n words for all columns. Ranks of one process that have the same columns share it, and each
@@ -204,16 +204,6 @@ func (b *weigher) makeLists() error {
 		return (w + r.first) * slack
 	})
 	b.sort(&b.down, func(_ int, _ uint32, w float32) float32 { return w * slack })
-	b.eachBlock(nil, func(k int, _ []uint32) {
-		b.each(b.width, func(v int) { // from here on, via is a column
-			via := &b.relays[relayWords*(k*b.width+v)]
-			if i, j := b.grid.Place(int(*via) / b.width); *via != maxUint32 && j == b.j {
-				*via = uint32(i*b.width + int(*via)%b.width)
-			} else {
-				*via = maxUint32
-			}
-		})
-	})
 	b.heads = memory.Allocate[head](b.memory, "first entries", b.rows)
 	if err := b.memory.Err(); err != nil {
 		return err
@@ -294,7 +284,7 @@ func (b *weigher) sort(w *weighted, bound func(row int, column uint32, weight fl
 
 // relay has the relay weights of a vertex: second for the neighbor via, and first for the others.
 type relay struct {
-	via           uint32 // a number among those of all ranks; in a search a column, or maxUint32 if it is none here
+	via           uint32 // a number among those of all ranks
 	first, second float32
 }
 
@@ -304,8 +294,8 @@ func relayIn(words []uint32) relay {
 	return relay{words[0], math.Float32frombits(words[1]), math.Float32frombits(words[2])}
 }
 
-func (g *pathGraph) relayOf(column uint32) relay {
-	return relayIn(g.relays[relayWords*int(column):][:relayWords])
+func (b *weigher) relayOf(column uint32) relay {
+	return relayIn(b.relays[relayWords*int(column):][:relayWords])
 }
 
 // add takes an edge into account.
