@@ -44,10 +44,11 @@ var arrows = map[string][]string{
 	"cpu/layout": {
 		"graph", "plugins", "internal/csr", "internal/memory", "internal/parents", "internal/team",
 	},
-	"cuda":             {"graph", "plugins", "cuda/driver", "internal/mpi", "internal/offload", "internal/units"},
+	"cuda":             {"graph", "plugins", "cuda/driver", "cuda/team", "internal/offload", "internal/units"},
 	"cuda/driver":      {"plugins", "internal/offload", "internal/units"},
 	"cuda/accelerator": {"graph", "graph/validate", "machine", "plugins", "cuda/driver", "internal/offload"},
-	"cuda/literature":  {"graph", "plugins", "cuda/driver", "internal/kolganov", "internal/offload"},
+	"cuda/team":        {"graph", "plugins", "cuda/driver", "internal/mpi", "internal/offload"},
+	"cuda/literature":  {"graph", "plugins", "cuda/driver", "cuda/team", "internal/kolganov", "internal/offload"},
 	"distributed": {
 		"graph", "plugins", "distributed/comm", "machine", "internal/csr", "internal/hubs", "internal/lookup",
 		"internal/memory", "internal/parents", "internal/team", "internal/units",
@@ -124,7 +125,7 @@ var libraries = map[string][]string{
 	"golang.org/x/sys/unix": {
 		"cluster", "distributed/mpi", "internal/child", "internal/memory", "internal/team", "plugins/rpc",
 	},
-	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature"},
+	"gorgonia.org/":          {"cuda", "cuda/accelerator", "cuda/driver", "cuda/literature", "cuda/team"},
 	"pgregory.net/":          {"internal/must"},
 	"github.com/ebitengine/": {"internal/mpi", "opencl/driver", "power/meters"},
 
@@ -143,7 +144,7 @@ var unsafeFiles = []string{
 	"cuda/driver/nccl.go",
 	"cuda/driver/stage.go",
 	"cuda/gpu.go",
-	"cuda/processes.go",
+	"cuda/team/link.go",
 	"distributed/mpi/group.go",
 	"distributed/mpi/memory_linux.go",
 	"distributed/mpi/share.go",

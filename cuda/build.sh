@@ -29,10 +29,10 @@ kernels() {
 		echo "cuda/build.sh: $nvcc supports none of the compute capabilities ${TEPS_CUDA_ARCHS:-70 80 90 100}; select others with TEPS_CUDA_ARCHS" >&2
 		exit 1
 	fi
-	rows=(cuda/kernels/order.cu cuda/kernels/sort.cu cuda/kernels/lists.cu) # kernel 1 of plain rows
+	rows=(cuda/kernels/{order,sort,edges,lists}.cu) # kernel 1 of plain rows
 	single=(cuda/accelerator/kernels/generate.cu)
 	for source in cuda/kernels/*.cu; do
-		if [ "$source" != cuda/kernels/several.cu ]; then single+=("$source"); fi
+		case $source in */several.cu | */edges.cu) ;; *) single+=("$source") ;; esac
 	done
 	image cuda/kernels/kernels.fatbin -DPACKED=false "${single[@]}" &
 	image cuda/kernels/packed.fatbin -DPACKED=true "${single[@]}" &

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/tepsbench/teps/cuda/team"
 )
 
 // What the kernels have sent each other before a barrier: enum After of exchange.cuh.
@@ -24,38 +26,18 @@ const abandoned = ^uint64(0)
 // mailbox is struct Mailbox: messages by sender.
 type mailbox [maxRanks][2]deviceMessage
 
-// array is memory with an address on the device that kernels read and write. host is nil unless it lies in the host.
-type array struct {
-	at   uint64
-	host []byte
-}
-
-// part returns n elements of a size in bytes, from one on.
-func (a array) part(size, from, n uint64) (p part) {
-	if p.at, p.bytes = a.at+size*from, size*n; a.host != nil {
-		p.host = a.host[size*from:][: size*n : size*n]
-	}
-	return p
-}
-
-// part is a part of an array.
-type part struct {
-	array
-	bytes uint64
-}
-
 // carrier moves the messages between the kernels of processes that share no memory (exchange.cuh).
 type carrier struct {
-	world          group
+	world          team.Group
 	columns, words uint64 // of the grid; own words of a frontier
 	// mail is in pinned memory. mail[k] is what the own kernel writes to rank k, or reads at its own rank.
 	mail           []mailbox
-	frontier, list array // Exchange.frontier and, in the host, Exchange.list of staged GPUs
-	inbox, outbox  array // [columns][32*words] vertices from and to the other GPUs of the row, by column
-	move           func(send, receive []part) error
+	frontier, list team.Array // Exchange.frontier and, in the host, Exchange.list of staged GPUs
+	inbox, outbox  team.Array // [columns][32*words] vertices from and to the other GPUs of the row, by column
+	move           func(send, receive []team.Part) error
 
 	messages, received [][]byte
-	out, in            []part
+	out, in            []team.Part
 	headers            []deviceMessage // received
 	last               uint64          // barrier
 }
@@ -64,7 +46,7 @@ type carrier struct {
 func (c *carrier) prepare() {
 	ranks := c.world.Size()
 	c.messages, c.received = make([][]byte, ranks), make([][]byte, ranks)
-	c.out, c.in = make([]part, ranks), make([]part, ranks)
+	c.out, c.in = make([]team.Part, ranks), make([]team.Part, ranks)
 	c.headers = make([]deviceMessage, ranks)
 }
 
@@ -130,7 +112,7 @@ func (c *carrier) exchange(half int) error {
 			c.messages[k], c.received[k] = messageBytes(&c.mail[k][rank][half]), messageBytes(&c.headers[k])
 		}
 	}
-	if err := together(c.world, nil, c.messages, c.received); err != nil {
+	if err := team.Together(c.world, nil, c.messages, c.received); err != nil {
 		return err
 	}
 	for k, h := range c.headers {
@@ -163,19 +145,19 @@ func (c *carrier) addressed(half int, own deviceMessage) (some bool) {
 	rank, ranks, vertices := uint64(c.world.Rank()), uint64(c.world.Size()), 32*c.words
 	for i := range c.out {
 		k, sends, gets := uint64(i), c.mail[i][rank][half].Sent, c.headers[i].Sent
-		c.out[i], c.in[i] = part{}, part{}
+		c.out[i], c.in[i] = team.Part{}, team.Part{}
 		switch {
 		case k == rank:
 			continue
 		case own.After == afterWords:
-			c.out[i] = c.frontier.part(4, (own.Half*ranks+rank)*c.words, c.words)
-			c.in[i] = c.frontier.part(4, (own.Half*ranks+k)*c.words, c.words)
+			c.out[i] = c.frontier.Part(4, (own.Half*ranks+rank)*c.words, c.words)
+			c.in[i] = c.frontier.Part(4, (own.Half*ranks+k)*c.words, c.words)
 		case own.After == afterSparseFrontier:
-			c.out[i] = c.list.part(4, (own.Half*ranks+rank)*vertices, sends)
-			c.in[i] = c.list.part(4, (own.Half*ranks+k)*vertices, gets)
+			c.out[i] = c.list.Part(4, (own.Half*ranks+rank)*vertices, sends)
+			c.in[i] = c.list.Part(4, (own.Half*ranks+k)*vertices, gets)
 		case own.After == afterFold && k/c.columns == rank/c.columns:
-			c.out[i] = c.outbox.part(8, k%c.columns*vertices, sends)
-			c.in[i] = c.inbox.part(8, k%c.columns*vertices, gets)
+			c.out[i] = c.outbox.Part(8, k%c.columns*vertices, sends)
+			c.in[i] = c.inbox.Part(8, k%c.columns*vertices, gets)
 		}
 		some = some || own.After != afterNothing
 	}
@@ -183,14 +165,14 @@ func (c *carrier) addressed(half int, own deviceMessage) (some bool) {
 }
 
 // throughMPI moves parts of arrays in the host.
-func (c *carrier) throughMPI(send, receive []part) error {
+func (c *carrier) throughMPI(send, receive []team.Part) error {
 	for k := range send {
-		c.messages[k], c.received[k] = send[k].host, receive[k].host
+		c.messages[k], c.received[k] = send[k].Host, receive[k].Host
 	}
-	err := together(c.world, nil, c.messages, c.received)
+	err := team.Together(c.world, nil, c.messages, c.received)
 	for k := range receive {
-		if k != c.world.Rank() && err == nil && uint64(len(c.received[k])) != receive[k].bytes {
-			err = fmt.Errorf("rank %d sent %d bytes, not %d", k, len(c.received[k]), receive[k].bytes)
+		if k != c.world.Rank() && err == nil && uint64(len(c.received[k])) != receive[k].Bytes {
+			err = fmt.Errorf("rank %d sent %d bytes, not %d", k, len(c.received[k]), receive[k].Bytes)
 		}
 	}
 	return err

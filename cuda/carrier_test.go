@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,41 +17,17 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/internal/mpi"
 	"github.com/tepsbench/teps/internal/must"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
-// goroutines is a group of goroutines, with a channel for the messages of each to each.
-type goroutines struct {
-	rank     int
-	messages [][]chan []byte
-}
-
-func newGoroutines(n int) (all []group) {
-	messages := make([][]chan []byte, n)
-	for from := range messages {
-		for range n {
-			messages[from] = append(messages[from], make(chan []byte, 1))
-		}
-		all = append(all, goroutines{from, messages})
-	}
-	return all
-}
-
-func (g goroutines) Rank() int { return g.rank }
-func (g goroutines) Size() int { return len(g.messages) }
-
-func (g goroutines) Sendrecv(message []byte, to int, receive [][]byte, from int) error {
-	g.messages[g.rank][to] <- slices.Clone(message)
-	receive[from] = append(receive[from][:0], <-g.messages[from][g.rank]...)
-	return nil
-}
-
 // ranksOf calls do for each rank of a group at the same time and returns the errors.
-func ranksOf(n int, do func(world group) error) []error {
+func ranksOf(n int, do func(world team.Group) error) []error {
 	errs := make([]error, n)
 	var all sync.WaitGroup
-	for rank, world := range newGoroutines(n) {
+	for rank, world := range enginetest.Goroutines(n) {
 		all.Go(func() { errs[rank] = do(world) })
 	}
 	all.Wait()
@@ -65,16 +40,16 @@ type hostKernel struct {
 	rank, ranks uint64
 }
 
-func u32(a array) []uint32 {
-	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(a.host))), len(a.host)/4)
+func u32(a team.Array) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(a.Host))), len(a.Host)/4)
 }
-func u64(a array) []uint64 {
-	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(a.host))), len(a.host)/8)
+func u64(a team.Array) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(a.Host))), len(a.Host)/8)
 }
 
-func newHostKernel(world group, columns, words uint64) *hostKernel {
+func newHostKernel(world team.Group, columns, words uint64) *hostKernel {
 	ranks := uint64(world.Size())
-	host := func(bytes uint64) array { return array{host: make([]byte, bytes)} }
+	host := func(bytes uint64) team.Array { return team.Array{Host: make([]byte, bytes)} }
 	k := &hostKernel{&carrier{
 		world: world, columns: columns, words: words, mail: make([]mailbox, ranks),
 		frontier: host(2 * 4 * ranks * words), list: host(2 * 4 * ranks * 32 * words),
@@ -176,10 +151,10 @@ func (h *hostKernel) run(kernel func() error) (fromKernel, fromCarrier error) {
 }
 
 // deliver checks what arrives at the barriers of two launches, all kinds of them in turn.
-func deliver(world group, columns, barriers uint64) error {
+func deliver(world team.Group, columns, barriers uint64) error {
 	h := newHostKernel(world, columns, 8)
 	for launch := uint64(1); launch <= 2; launch++ {
-		if err := agree(world, errors.Join(h.run(func() (err error) {
+		if err := team.Agree(world, errors.Join(h.run(func() (err error) {
 			for n := uint64(1); n <= barriers && err == nil; n++ {
 				err = h.meet(launch<<32|n, n*7/3%4)
 			}
@@ -196,7 +171,7 @@ func TestCarrierDeliversWhatKernelsSend(t *testing.T) {
 		ranks   int
 		columns uint64
 	}{{2, 1}, {2, 2}, {3, 3}, {4, 2}, {6, 2}} {
-		for _, err := range ranksOf(grid.ranks, func(world group) error { return deliver(world, grid.columns, 40) }) {
+		for _, err := range ranksOf(grid.ranks, func(world team.Group) error { return deliver(world, grid.columns, 40) }) {
 			if err != nil {
 				t.Errorf("%+v: %v", grid, err)
 			}
@@ -243,11 +218,11 @@ func TestCarrierDeliversOverMPI(t *testing.T) {
 // A process that fails ends the searches of all, with its reason in one of them, and the next search is right again.
 func TestAllProcessesEndIfOneFails(t *testing.T) {
 	reason := errors.New("no memory")
-	for rank, err := range ranksOf(3, func(world group) error {
+	for rank, err := range ranksOf(3, func(world team.Group) error {
 		h := newHostKernel(world, 1, 8)
 		search := func(first uint64, fails int) error {
 			if world.Rank() == fails {
-				return agree(world, reason)
+				return team.Agree(world, reason)
 			}
 			kernel, carrier := h.run(func() (err error) {
 				for n := first; n < first+4 && err == nil; n++ {
@@ -258,7 +233,7 @@ func TestAllProcessesEndIfOneFails(t *testing.T) {
 			if fails >= 0 && !errors.Is(kernel, errAbandoned) {
 				return fmt.Errorf("the kernel ended with %w", kernel)
 			}
-			return agree(world, carrier)
+			return team.Agree(world, carrier)
 		}
 		first := search(1, 1)
 		if err := search(10, -1); err != nil {
@@ -266,7 +241,7 @@ func TestAllProcessesEndIfOneFails(t *testing.T) {
 		}
 		return first
 	}) {
-		if want := map[bool]error{true: reason, false: errOther}[rank == 1]; !errors.Is(err, want) ||
+		if want := map[bool]error{true: reason, false: team.ErrOther}[rank == 1]; !errors.Is(err, want) ||
 			errors.Is(err, context.Canceled) != (rank != 1) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("rank %d: got %v, want %v", rank, err, want)
 		}
@@ -274,10 +249,10 @@ func TestAllProcessesEndIfOneFails(t *testing.T) {
 }
 
 func TestProcessesGatherNumbers(t *testing.T) {
-	for rank, err := range ranksOf(4, func(world group) error {
+	for rank, err := range ranksOf(4, func(world team.Group) error {
 		own := make([]uint64, 1+world.Rank())
 		own[world.Rank()] = uint64(world.Rank()) << 40
-		all, err := gatherNumbers(world, own...)
+		all, err := team.GatherNumbers(world, own...)
 		for k, numbers := range all {
 			if len(numbers) != 1+k || numbers[k] != uint64(k)<<40 {
 				return fmt.Errorf("got %v of rank %d", numbers, k)

@@ -15,13 +15,14 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
 
 // build is kernel 1, and makes the kernel 2 of its graph. world is nil in an engine of one process.
-func build(ctx context.Context, in plugins.Input, set plugins.Settings, world *worldGroup) (
+func build(ctx context.Context, in plugins.Input, set plugins.Settings, world *team.World) (
 	built plugins.Built, err error) {
 	c, err := configure(set)
 	switch {
@@ -36,7 +37,7 @@ func build(ctx context.Context, in plugins.Input, set plugins.Settings, world *w
 		err = fmt.Errorf("several GPUs read the tuples in memory of the host: %w", plugins.ErrUnavailable)
 	default:
 		var r *rank
-		if r, err = openRank(ctx, in.Tuples, c.process(world.place), world); err == nil {
+		if r, err = openRank(ctx, in.Tuples, c, world); err == nil {
 			_, built, err = r.construct(ctx)
 		}
 	}
@@ -79,7 +80,7 @@ type builder struct {
 func construct(ctx context.Context, in plugins.Input, c configuration) (*search, plugins.Built, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	d, err := openGPU(c.devices[0], false)
+	d, err := openGPU(c.Device(0), false)
 	if err != nil {
 		return nil, plugins.Built{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/internal/units"
 	"github.com/tepsbench/teps/plugins"
@@ -227,7 +228,7 @@ func (b *builder) deriveArrays() {
 	bitmap := (4*int64(g.FrontierWords) + line - 1) / line * line
 	bitmaps := 3 * bitmap
 	if b.c.Int("ranks") > 0 { // other processes open them
-		bitmaps = exported(bitmaps)
+		bitmaps = team.Exported(bitmaps)
 	}
 	for _, a := range []struct {
 		at    *uint64

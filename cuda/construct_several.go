@@ -7,14 +7,13 @@ package cuda
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
@@ -26,7 +25,7 @@ import (
 // rank is one of the GPUs, that of this process.
 type rank struct {
 	*builder
-	link   *link
+	link   *team.Link
 	number uint64
 	edges  uint64 // [owned] source label << 32 | target label
 	owned  uint64
@@ -37,36 +36,23 @@ type rank struct {
 	buffer uint64
 }
 
-// do calls f, waits for the GPU, and returns the error of any process.
-func (r *rank) do(action string, f func()) error {
-	r.Fail(action, r.device.Do(func() error {
-		f()
-		if r.Err != nil {
-			return nil
-		}
-		return cu.Synchronize()
-	}))
-	if r.Err != nil {
-		return fmt.Errorf("GPU %d: %w", r.device.Number, agree(r.link, r.Err))
-	}
-	return agree(r.link, nil)
-}
+// step calls f, waits for the GPU, and returns the error of any process.
+func (r *rank) step(action string, f func()) error { return r.link.Step(&r.Work, action, f) }
 
 // openRank opens the GPU and links it to those of the other processes. tuples are an even part of all.
-func openRank(ctx context.Context, tuples []graph.Edge, c configuration, world *worldGroup) (r *rank, err error) {
+func openRank(ctx context.Context, tuples []graph.Edge, c configuration, world *team.World) (r *rank, err error) {
 	runtime.LockOSThread() // the driver keeps a current context for each thread
 	defer runtime.UnlockOSThread()
-	d, err := openGPU(c.devices[0], true)
+	d, err := openGPU(c.Device(world.Place), true)
 	if err != nil {
 		return nil, err
 	}
 	r = &rank{builder: &builder{device: d, c: c, tuples: tuples}, number: uint64(world.Rank())}
 	err = d.Do(func() error {
-		if r.link, err = newLink(world, d, c); err != nil {
+		if r.link, err = team.NewLink(world, d.GPU, c.Text("transfer")); err != nil {
 			return err
 		}
-		r.Work = driver.NewWork(ctx, d.GPU, c.memory(), advice)
-		r.Memory.Limit /= int64(r.link.sharing)
+		r.Work = r.link.NewWork(ctx, c.memory(), advice)
 		return r.Err
 	})
 	if err != nil {
@@ -79,8 +65,9 @@ func openRank(ctx context.Context, tuples []graph.Edge, c configuration, world *
 func (r *rank) construct(ctx context.Context) (*rankSearch, plugins.Built, error) {
 	start := time.Now()
 	var steps []offload.Step
-	if r.c.ranks > 1 && r.c.Text("transfer") == "nccl" {
-		steps = append(steps, offload.Step{Name: "communicator", Do: r.startNCCL})
+	if r.c.Ranks > 1 && r.c.Text("transfer") == "nccl" { // for which the search leaves multiprocessors free
+		r.device.searchBlocks -= driver.NCCLBlocks
+		steps = append(steps, offload.Step{Name: "communicator", Do: func() error { return r.link.StartNCCL(&r.Work) }})
 	}
 	phases, err := offload.RunSteps(ctx, append(steps,
 		offload.Step{Name: "tuples to the devices", Do: r.transfer},
@@ -99,8 +86,7 @@ func (r *rank) construct(ctx context.Context) (*rankSearch, plugins.Built, error
 		Vertices: int64(r.graph.AllLabels), Elapsed: time.Since(start), Entries: plugins.Counted(int64(r.own)),
 		VertexBits: 32, Tuning: tuning, Phases: phases, Details: s.facts(r), Bytes: r.Memory.Used + r.Memory.InHost,
 	}
-	offload.Publish(&built, s, nil)
-	built.Repeat = s.repeat
+	r.link.Publish(&built, s)
 	return s, built, nil
 }
 
@@ -108,7 +94,7 @@ func (r *rank) close() error {
 	return r.device.Do(func() (err error) {
 		_ = cu.Synchronize() // nothing may still run when the arrays are freed
 		if r.link != nil {
-			err = r.link.release()
+			err = r.link.Release()
 		}
 		if r.Memory != nil {
 			err = errors.Join(err, r.Memory.FreeAll())
@@ -119,16 +105,16 @@ func (r *rank) close() error {
 
 // transfer copies the tuples to the GPU.
 func (r *rank) transfer() error {
-	if err := r.do("tuples", r.builder.transfer); err != nil {
+	if err := r.step("tuples", r.builder.transfer); err != nil {
 		return err
 	}
 	g := &r.graph
-	all, err := r.combine(larger, g.AllLabels)
+	all, err := team.Combine(r.link, larger, g.AllLabels)
 	if err != nil {
 		return err
 	}
-	labels, ranks := all[0], uint64(r.c.ranks)
-	g.Rank, g.Ranks, g.Columns = r.number, ranks, ranks/uint64(r.c.rows)
+	labels, ranks := all[0], uint64(r.c.Ranks)
+	g.Rank, g.Ranks, g.Columns = r.number, ranks, ranks/uint64(r.c.Rows)
 	for i := r.number % g.Columns; i < ranks; i += g.Columns {
 		g.Column |= 1 << i
 	}
@@ -139,20 +125,20 @@ func (r *rank) transfer() error {
 // numberVertices numbers the vertices: each GPU its own ones by descending degree, which makes the hubs; all learn the
 // hubs; each numbers its own ones by group; all learn the vertices.
 func (r *rank) numberVertices() error {
-	if err := r.do("degrees", r.numberOwn); err != nil {
+	if err := r.step("degrees", r.numberOwn); err != nil {
 		return err
 	}
 	const chunk = 32 * chunkWords
-	g, ranks := &r.graph, uint64(r.c.ranks)
-	all, err := r.combine(sum, g.Vertices)
+	g, ranks := &r.graph, uint64(r.c.Ranks)
+	all, err := team.Combine(r.link, sum, g.Vertices)
 	if err != nil {
 		return err
 	}
 	hubs := uint64(r.c.hubCount(int64(all[0])))
 	each := (hubs + ranks*chunk - 1) / (ranks * chunk) * chunk
 	g.Hubs, g.OwnHubs = ranks*each, min(each, g.Vertices)
-	if err := r.do("hubs", func() {
-		g.Vertex = r.Filled("vertex of each label", exported(4*int64(ranks*g.Labels)), 0xff)
+	if err := r.step("hubs", func() {
+		g.Vertex = r.Filled("vertex of each label", team.Exported(4*int64(ranks*g.Labels)), 0xff)
 		r.publish()
 		r.Loop(numberHubsKernel(r.local, r.section()))
 	}); err != nil {
@@ -161,20 +147,20 @@ func (r *rank) numberVertices() error {
 	if err := r.gatherVertices(); err != nil {
 		return err
 	}
-	if err := r.do("groups", r.numberOwnByGroup); err != nil {
+	if err := r.step("groups", r.numberOwnByGroup); err != nil {
 		return err
 	}
-	searched, err := r.combine(sum, g.Searched)
+	searched, err := team.Combine(r.link, sum, g.Searched)
 	if err != nil {
 		return err
 	}
-	highest, err := r.combine(larger, g.Searched)
+	highest, err := team.Combine(r.link, larger, g.Searched)
 	if err != nil {
 		return err
 	}
 	own := max((uint64(words(int64(highest[0])))+chunkWords-1)/chunkWords*chunkWords, each/32)
 	g.Words, g.FrontierWords, g.AllSearched = own, ranks*own, searched[0]
-	if err := r.do("numbers", func() {
+	if err := r.step("numbers", func() {
 		r.publish()
 		r.Loop(numberAllKernel(r.local, r.section()))
 		r.Release(&r.local)
@@ -184,7 +170,7 @@ func (r *rank) numberVertices() error {
 	if err := r.gatherVertices(); err != nil {
 		return err
 	}
-	return r.do("labels", func() {
+	return r.step("labels", func() {
 		g.Label = r.Filled("label of each vertex", 4*32*int64(g.FrontierWords), 0xff)
 		r.Loop(labelAllKernel(g.Label))
 	})
@@ -217,7 +203,7 @@ func (r *rank) makeLists() error {
 		r.sortLists(&l, r.countEntries(&l))
 		g.SourceOffset, g.SourceTarget = l.offset, l.target
 	}
-	if err := r.do("lists", func() {
+	if err := r.step("lists", func() {
 		if g.Columns == 1 {
 			bySource()
 		}
@@ -231,7 +217,7 @@ func (r *rank) makeLists() error {
 	if err := r.exchangeEdges(g.Columns); err != nil {
 		return err
 	}
-	return r.do("lists", func() {
+	return r.step("lists", func() {
 		bySource()
 		r.Release(&r.edges)
 	})
@@ -251,7 +237,7 @@ func (r *rank) lists(sources, targets int64, bySource uint64) lists {
 // derive makes the arrays that follow from the lists, and the sums over all GPUs.
 func (r *rank) derive() error {
 	g := &r.graph
-	if err := r.do("derived arrays", func() {
+	if err := r.step("derived arrays", func() {
 		r.deriveArrays()
 		g.HubReached = r.Array("reached hubs", int64(g.Hubs/8))
 		r.Loop(ownTemplateKernel(g.OutputTemplate))
@@ -262,7 +248,7 @@ func (r *rank) derive() error {
 	}); err != nil {
 		return err
 	}
-	sums, err := r.combine(sum, r.sums...)
+	sums, err := team.Combine(r.link, sum, r.sums...)
 	if err != nil {
 		return err
 	}
@@ -274,13 +260,13 @@ func (r *rank) derive() error {
 	if err != nil {
 		return err
 	}
-	return r.do("derived arrays", func() {
+	return r.step("derived arrays", func() {
 		r.own = g.Entries
 		g.Entries, g.AverageDegree, g.QueueShift = entries, average, shift
 		own := make([]uint32, g.OwnHubs)
 		for h := range own {
 			const chunk = 32 * chunkWords
-			hub := (h/chunk*r.c.ranks+int(r.number))*chunk + h%chunk // vertexOf of graph.cuh
+			hub := (h/chunk*r.c.Ranks+int(r.number))*chunk + h%chunk // vertexOf of graph.cuh
 			own[h] = uint32(degrees[hub])
 		}
 		g.HubDegree = r.Array("degrees of hubs", 4*int64(g.OwnHubs))
@@ -292,67 +278,12 @@ func (r *rank) derive() error {
 	})
 }
 
-// exchangeEdges brings both edges of every tuple to the GPUs of a grid that they belong to. With one column, these are
-// the owners of their targets. In each step a rank sends to another one, first to itself.
-func (r *rank) exchangeEdges(columns uint64) error {
-	ranks := uint64(r.c.ranks)
-	var own []uint64 // by receiver
-	if err := r.do("count edges", func() {
-		r.clearCounters()
-		r.forTuples(func(pairs, n uint64) { r.Loop(countEdgesKernel(pairs, n, ranks, columns, r.counters)) })
-		own = driver.Get(&r.Work, make([]uint64, ranks), r.counters)
-	}); err != nil {
-		return err
+// exchangeEdges brings both edges of every tuple to the GPUs of a grid that they belong to.
+func (r *rank) exchangeEdges(columns uint64) (err error) {
+	if r.edges, r.owned, err = r.link.Edges(&r.Work, r.forTuples, columns); err == nil && columns == r.graph.Columns {
+		r.Release(&r.pairs)
 	}
-	counts, err := gatherNumbers(r.link, own...) // by sender and receiver
-	if err != nil {
-		return err
-	}
-	largest := uint64(0)
-	if err := r.do("edges", func() {
-		r.owned = 0
-		for _, c := range counts {
-			r.owned += c[r.number]
-			largest = max(largest, 8*slices.Max(c))
-		}
-		r.edges = r.Array("edges", int64(8*r.owned))
-		r.buffer = r.Array("edges to send", exported(8*int64(slices.Max(own))))
-	}); err != nil {
-		return err
-	}
-	for step := range ranks {
-		to, from := (r.number+step)%ranks, (r.number+ranks-step)%ranks
-		if err := r.do("select edges", func() {
-			r.clearCounters()
-			r.forTuples(func(pairs, n uint64) {
-				r.Loop(selectEdgesKernel(pairs, n, to, ranks, columns, r.buffer, r.counters))
-			})
-		}); err != nil {
-			return err
-		}
-		at, send, receive := r.edges, make([]part, ranks), make([]part, ranks)
-		for _, c := range counts[:from] {
-			at += 8 * c[r.number]
-		}
-		send[to], receive[from] = part{array{at: r.buffer}, 8 * own[to]}, part{array{at: at}, 8 * counts[from][r.number]}
-		if err := r.device.Do(func() error {
-			if step > 0 {
-				return r.link.move(send, receive, largest)
-			} else if own[to] == 0 {
-				return nil
-			}
-			return cu.MemcpyDtoD(cu.DevicePtr(at), cu.DevicePtr(r.buffer), int64(8*own[to]))
-		}); err != nil {
-			return err
-		}
-	}
-	last := columns == r.graph.Columns
-	return r.do("edges", func() {
-		r.Release(&r.buffer)
-		if last {
-			r.Release(&r.pairs)
-		}
-	})
+	return err
 }
 
 // section is the address of the part of vertex that has the labels of this rank.
@@ -361,28 +292,14 @@ func (r *rank) section() uint64 { return r.graph.Vertex + 4*r.number*r.graph.Lab
 // gatherVertices gives all processes the sections of vertex of the others.
 func (r *rank) gatherVertices() error {
 	size := 4 * r.graph.Labels
-	send, receive := make([]part, r.c.ranks), make([]part, r.c.ranks)
+	send, receive := make([]team.Part, r.c.Ranks), make([]team.Part, r.c.Ranks)
 	for k := range send {
 		if uint64(k) != r.number {
-			send[k] = part{array{at: r.section()}, size}
-			receive[k] = part{array{at: r.graph.Vertex + size*uint64(k)}, size}
+			send[k] = team.Part{Array: team.Array{At: r.section()}, Bytes: size}
+			receive[k] = team.Part{Array: team.Array{At: r.graph.Vertex + size*uint64(k)}, Bytes: size}
 		}
 	}
-	return r.device.Do(func() error { return r.link.move(send, receive, size) })
-}
-
-// combine returns numbers of all ranks, combined one by one.
-func (r *rank) combine(with func(a, b uint64) uint64, own ...uint64) ([]uint64, error) {
-	all, err := gatherNumbers(r.link, own...)
-	if err != nil {
-		return nil, err
-	}
-	for _, other := range all[1:] {
-		for i := range other {
-			all[0][i] = with(all[0][i], other[i])
-		}
-	}
-	return all[0], nil
+	return r.device.Do(func() error { return r.link.Move(nil, send, receive, size) })
 }
 
 func larger(a, b uint64) uint64 { return max(a, b) }

@@ -31,22 +31,13 @@
 package cuda
 
 import (
-	"os"
-
-	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// New returns the engine. It holds no resources before Construct, unless a launcher has started it as one of several
-// processes: then it begins MPI when it is first described.
+// New returns the engine.
 func New() plugins.Engine {
-	p := &process{}
-	return plugins.New(p.describe, p.build, p.end)
-}
-
-func (p *process) describe() (plugins.Description, error) {
-	devices, err := driver.Devices()
-	d := plugins.Description{
+	return team.NewEngine(plugins.Description{
 		Name:    "cuda",
 		Version: "1.6", // changes with the method and with the meaning of options
 		Summary: "Direction-optimizing search on NVIDIA GPUs: edge-balanced or dynamic-parallel top-down, " +
@@ -56,13 +47,5 @@ func (p *process) describe() (plugins.Description, error) {
 		Limits:      limits(),
 		MakesTuples: true, TakesDeviceTuples: true,
 		ShortestPaths: true,
-		Devices:       devices,
-		Spreads:       true,
-	}
-	if d.Unavailable = driver.Missing(); d.Unavailable == "" && os.Getenv(plugins.PlaceVariable) != "" {
-		if missing := p.begin(); missing != nil {
-			d.Unavailable = missing.Error()
-		}
-	}
-	return d, err
+	}, build)
 }

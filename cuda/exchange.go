@@ -14,6 +14,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -23,9 +24,10 @@ import (
 // each GPU has the parents of its own labels, l % ranks == rank, at l / ranks.
 type rankSearch struct {
 	*search
-	link *link
-	grid bool        // of several columns
-	sum  deviceLevel // over all levels
+	link    *team.Link
+	carrier *carrier    // of the messages of a search; nil if GPUs open the memory of others
+	grid    bool        // of several columns
+	sum     deviceLevel // over all levels
 }
 
 const (
@@ -39,13 +41,13 @@ var patience = 10 * time.Second // of a GPU that waits for another one; their sh
 func (r *rank) newRankSearch() (s *rankSearch, err error) {
 	s = &rankSearch{link: r.link, grid: r.graph.Columns > 1}
 	var all deviceExchange
-	if err := r.do("exchange", func() {
-		all, err = r.link.connect(r)
+	if err := r.step("exchange", func() {
+		all, s.carrier, err = r.connect()
 		r.Fail("", err)
 	}); err != nil {
 		return nil, err
 	}
-	return s, r.do("exchange", func() {
+	return s, r.step("exchange", func() {
 		at, err := r.device.Variable("exchange")
 		if err == nil {
 			err = driver.Write(at, all)
@@ -55,7 +57,7 @@ func (r *rank) newRankSearch() (s *rankSearch, err error) {
 		}
 		s.search = r.builder.newSearch()
 		s.params.MinReached = 0 // parents are always corrected
-		if r.link.carrier != nil {
+		if s.carrier != nil {
 			s.params.Messages = uint64(slices.Index(messages, "lists"))
 		}
 		if s.grid { // a level takes at least 30 µs, and the host should see a cancel within a second
@@ -89,7 +91,7 @@ func (s *rankSearch) Traverse(ctx context.Context, root graph.Vertex) error {
 			return nil
 		}
 		s.record()
-		if err := agree(s.link, ctx.Err()); err != nil {
+		if err := team.Agree(s.link, ctx.Err()); err != nil {
 			return err
 		}
 	}
@@ -132,8 +134,8 @@ func (s *rankSearch) Report(graph.Vertex) (t plugins.Traversal) {
 // wait waits until the GPU has ended its launch, and moves messages to other processes until then. It returns err if
 // that is not nil. If a GPU fails, the others end when their patience does.
 func (s *rankSearch) wait(err error) error {
-	if s.link.carrier != nil && err == nil {
-		err = s.link.carrier.serve(func() (bool, error) {
+	if s.carrier != nil && err == nil {
+		err = s.carrier.serve(func() (bool, error) {
 			err := s.device.Stream.Query()
 			if errors.Is(err, cu.NotReady) {
 				return false, nil
@@ -147,57 +149,91 @@ func (s *rankSearch) wait(err error) error {
 	return err
 }
 
-// repeat is Built.Repeat; the clock of rank 0 ends it.
-func (s *rankSearch) repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
-	searches int64, err error) {
-	err = s.device.Do(func() error {
-		if err := s.Wake(); err != nil {
-			return err
-		}
-		for start := time.Now(); ; searches++ {
-			if over, err := s.link.over(ctx, start, duration); err != nil {
-				return err
-			} else if over {
-				return s.CopyTo(ctx, out)
-			}
-			if err := s.Traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
-				return err
-			}
-		}
-	})
-	return searches, err
-}
-
-// Close frees the graph of this GPU when no other one can reach it any longer.
-func (s *rankSearch) Close() error {
-	return errors.Join(s.device.Do(s.link.close), s.search.Close())
-}
-
 // facts describes the graph for the record.
 func (s *rankSearch) facts(r *rank) []plugins.Fact {
-	return append([]plugins.Fact{
-		{Name: plugins.DeviceUUID, Value: r.device.UUID},
-		{Name: "GPUs", Value: fmt.Sprintf("%d processes under MPI, a GPU each", r.c.ranks)},
-		{Name: "partition", Value: r.c.partition()},
-		{Name: "transfer", Value: s.link.transfer},
+	return slices.Concat(s.link.Facts(r.c.partition()), []plugins.Fact{
 		{Name: "vertices with neighbor lists", Value: fmt.Sprint(r.graph.AllSearched)},
-		{Name: "parents", Value: "in the memory of their owner, label modulo ranks, 64 bits each in original labels, when " +
-			"the clock stops; copied to the host afterwards"},
 		{Name: "before the clock", Value: "a kernel wakes every device and its links with zeros; " +
 			"it knows neither root nor graph"},
 		{Name: "output template", Value: template},
 		{Name: fmt.Sprintf("bytes on rank %d", r.number), Value: fmt.Sprint(r.Memory.Used)},
-	}, r.notes...)
+	}, r.notes)
+}
+
+// connect makes the arrays of the exchange, and lets the kernels of this process reach them or those of the others.
+func (r *rank) connect() (all deviceExchange, c *carrier, err error) {
+	g, l := &r.graph, r.link
+	all.Patience = uint64(patience)
+	block := 32 * int64(g.Words)
+	list, inbox := 2*4*32*int64(g.FrontierWords), 8*int64(g.Columns)*block
+	found := 4 * max(int64(g.Columns)-1, 1) * block
+	if !l.Staged {
+		mailbox := r.Array("messages", team.Exported(mailboxBytes))
+		r.Fill(mailbox, 0, mailboxBytes)
+		for _, array := range []struct {
+			all *[maxRanks]uint64
+			own uint64
+		}{
+			{&all.Mailbox, mailbox}, {&all.Frontier, g.Frontier[0]},
+			{&all.Inbox, r.Array("vertices found by others", team.Exported(inbox))},
+			{&all.Found, r.Array("vertices found for others", team.Exported(found))},
+			{&all.List, r.Array("sparse frontiers", team.Exported(list))},
+		} {
+			others, err := l.OpenAll(array.own, r.Err)
+			if err != nil {
+				return all, nil, err
+			}
+			copy(array.all[:], others)
+		}
+		return all, nil, nil
+	}
+	if r.c.Text("messages") == "bitmaps" && g.Columns > 1 {
+		return all, nil, fmt.Errorf("option messages=bitmaps: %w: messages go %s", plugins.ErrUnavailable, l.Transfer)
+	}
+	array := func(what string, bytes int64, inHost bool) (a team.Array) {
+		if !inHost {
+			return team.Array{At: r.Array(what, bytes)}
+		}
+		if a.At = r.hostArray(what, bytes); r.Err == nil {
+			a.Host = driver.HostSlice[byte](r.Memory, a.At, bytes)
+			clear(a.Host)
+		}
+		return a
+	}
+	host := !l.NCCL()
+	mail := array("messages", int64(l.Size())*mailboxBytes, true)
+	c = &carrier{
+		world: l.Group, columns: g.Columns, words: g.Words,
+		frontier: array("frontiers", 2*4*int64(g.FrontierWords), host), list: array("sparse frontiers", list, true),
+		inbox: array("vertices found by others", inbox, host), outbox: array("vertices found for others", inbox, host),
+	}
+	if r.Err != nil {
+		return all, nil, r.Err
+	}
+	c.prepare()
+	if c.move = c.throughMPI; !host {
+		c.move = l.ThroughNCCL
+	}
+	c.mail = driver.HostSlice[mailbox](r.Memory, mail.At, int64(l.Size()))
+	all.Staged, all.Frontier[0] = 1, c.frontier.At
+	column := g.Rank % g.Columns
+	for k := range uint64(l.Size()) {
+		all.Mailbox[k], all.List[k] = mail.At+k*mailboxBytes, c.list.At
+		// The kernel writes vertices of rank k at the column of this rank.
+		all.Inbox[k] = c.outbox.At + 8*32*g.Words*(k%g.Columns-column)
+	}
+	all.Inbox[g.Rank] = c.inbox.At
+	return all, c, nil
 }
 
 // partition describes the grid of several GPUs for the record.
 func (c configuration) partition() string {
-	ranks := c.ranks
-	switch c.rows {
+	ranks := c.Ranks
+	switch c.Rows {
 	case ranks:
 		return "1D, edges by destination; every GPU gets every frontier"
 	case 1:
 		return "1D, edges by source; top-down steps send discovered vertices to their owners"
 	}
-	return fmt.Sprintf("2D, grid of %dx%d; bottom-up steps as in 1D", c.rows, ranks/c.rows)
+	return fmt.Sprintf("2D, grid of %dx%d; bottom-up steps as in 1D", c.Rows, ranks/c.Rows)
 }

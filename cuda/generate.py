@@ -93,10 +93,12 @@ write("driver/kernels.gen.go", "driver", None, calls(read("kernels/sort.cu", "ke
 shared = [structure(read("kernels/graph.cuh", "kernels/search.cuh", "kernels/exchange.cuh", "kernels/paths/paths.cuh"), *names) for names in (
     ("Graph", "deviceGraph"), ("LevelRecord", "deviceLevel"), ("Status", "deviceStatus"), ("SearchParams", "searchParams"),
     ("Exchange", "deviceExchange"), ("Message", "deviceMessage"), ("Paths", "devicePaths"), ("PathStep", "pathStep"), ("PathStatus", "pathStatus"))]
+moving = ["count_edges", "select_edges"]
 sorting = ["sort_count", "sort_scatter", "prefix_sums", "count_unique", "write_lists", "end_lists"]
-write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), sorting + ["child", "generate_weights"]))
+write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), sorting + moving + ["child", "generate_weights"]))
 with open(os.path.join(here, "structures.gen.go"), "w") as out:  # in every build: tests without CUDA read them
     out.write(HEAD.format("cuda").replace("//go:build cuda\n\n", "") + "\n" + "\n".join(shared))
 subprocess.run(["gofmt", "-w", os.path.join(here, "structures.gen.go")], check=True)
 write("literature/kernels.gen.go", "literature", DRIVER, calls(read("kernels/order.cu", "kernels/lists.cu", "literature/kernels/*.cu"), sorting + ["kolganov_child"]))
+write("team/kernels.gen.go", "team", DRIVER, calls(read("kernels/edges.cu")))
 write("accelerator/kernels.gen.go", "accelerator", DRIVER, calls(read("accelerator/kernels/*.cu")))

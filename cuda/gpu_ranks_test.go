@@ -6,88 +6,40 @@ package cuda
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/enginetest"
 )
 
 // Ranks of these tests are goroutines on one GPU instead of processes with a GPU each; teps conform tests those. Each
 // has its share of the multiprocessors, and the addresses of the others.
-func init() {
-	exportMemory = func(at uint64) ([]byte, error) { return binary.NativeEndian.AppendUint64(nil, at), nil }
-	openMemory = func(handle []byte) (uint64, error) { return binary.NativeEndian.Uint64(handle), nil }
-	closeMemory = func(uint64) error { return nil }
-}
-
-type ranksOfTest struct {
-	worlds   []group
-	searches []*rankSearch
-	built    []plugins.Built
-}
-
-// do calls f for each rank at the same time.
-func (r *ranksOfTest) do(f func(k int) error) (errs []error) {
-	errs = make([]error, len(r.worlds))
-	var all sync.WaitGroup
-	for k, world := range r.worlds {
-		all.Go(func() { errs[k] = agree(world, f(k)) })
-	}
-	all.Wait()
-	return errs
-}
-
-// first returns the error of a rank that does not stop because of another one.
-func first(errs []error) error {
-	for _, err := range errs {
-		if err != nil && !errors.Is(err, errOther) {
-			return err
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func newRanksOfTest(ctx context.Context, in plugins.Input, set plugins.Settings) (*ranksOfTest, error) {
+func newRanksOfTest(ctx context.Context, in plugins.Input, set plugins.Settings) (
+	r enginetest.Ranks, searches []*rankSearch, err error) {
 	n := set.Int("ranks")
-	r := &ranksOfTest{newGoroutines(n), make([]*rankSearch, n), make([]plugins.Built, n)}
 	c, err := configure(set)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := len(in.Tuples)
-	return r, first(r.do(func(k int) error {
-		one, err := openRank(ctx, in.Tuples[all*k/n:all*(k+1)/n], c, &worldGroup{r.worlds[k], k, n})
-		if err != nil {
-			return err
-		}
-		one.device.notCooperative, one.device.searchBlocks = n > 1, one.device.Multiprocessors/n
-		r.searches[k], r.built[k], err = one.construct(ctx)
-		return err
-	}))
-}
-
-// parents calls search for each rank with room for the parents of its labels, and puts them into parent.
-func (r *ranksOfTest) parents(parent []graph.Vertex, search func(k int, own []graph.Vertex) error) []error {
-	n := len(r.worlds)
-	own := make([][]graph.Vertex, n)
-	errs := r.do(func(k int) error {
-		own[k] = make([]graph.Vertex, (len(parent)+n-1-k)/n)
-		return search(k, own[k])
+	worlds, searches := enginetest.Goroutines(n), make([]*rankSearch, n)
+	r, err = enginetest.Build(n, in, func(k int, slice plugins.Input) (plugins.Built, error) {
+		return team.Joined(worlds[k], func() (built plugins.Built, err error) {
+			one, err := openRank(ctx, slice.Tuples, c, &team.World{Group: worlds[k], Here: n})
+			if err != nil {
+				return built, err
+			}
+			one.device.notCooperative, one.device.searchBlocks = n > 1, one.device.Multiprocessors/n
+			searches[k], built, err = one.construct(ctx)
+			return built, err
+		}, func(call func()) { call() })
 	})
-	for l := range parent {
-		parent[l] = own[l%n][l/n]
-	}
-	return errs
-}
-
-func (r *ranksOfTest) free() error {
-	return first(r.do(func(k int) error { return r.built[k].Free() }))
+	return r, searches, err
 }
 
 // buildRanks is kernel 1 with ranks that are goroutines, or that of one GPU.
@@ -95,42 +47,13 @@ func buildRanks(ctx context.Context, in plugins.Input, set plugins.Settings) (al
 	if set.Int("ranks") == 0 {
 		return build(ctx, in, set, nil)
 	} else if in.ShortestPaths || len(in.Tuples) == 0 && in.Recipe != nil {
-		return build(ctx, in, set, &worldGroup{}) // which refuses that
+		return build(ctx, in, set, &team.World{}) // which refuses that
 	}
-	r, err := newRanksOfTest(ctx, in, set)
+	r, _, err := newRanksOfTest(ctx, in, set)
 	if err != nil {
 		return all, err
 	}
-	all = r.built[0]
-	entries := int64(0)
-	for _, b := range r.built {
-		n, _ := b.Entries.Get()
-		entries += n
-		all.Elapsed = max(all.Elapsed, b.Elapsed)
-	}
-	all.Entries = plugins.Counted(entries)
-	all.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
-		each := make([]plugins.Traversal, len(r.built))
-		err := first(r.parents(out.Parent, func(k int, own []graph.Vertex) (err error) {
-			each[k], err = r.built[k].Search(ctx, root, plugins.Output{Parent: own})
-			return err
-		}))
-		if err != nil {
-			return plugins.Traversal{}, err
-		}
-		return plugins.CombineTraversals(each), nil
-	}
-	all.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
-		searches int64, err error) {
-		each := make([]int64, len(r.built))
-		err = first(r.parents(out.Parent, func(k int, own []graph.Vertex) (err error) {
-			each[k], err = r.built[k].Repeat(ctx, roots, duration, plugins.Output{Parent: own})
-			return err
-		}))
-		return each[0], err
-	}
-	all.Free = r.free
-	return all, nil
+	return r.Built(), nil
 }
 
 // A GPU that cannot start its part of a search ends the search for all, and the next search is right again. A GPU that
@@ -141,16 +64,17 @@ func TestSearchEndsIfAGPUFails(t *testing.T) {
 	patience = time.Second
 	_, tuples := generate(t, "kron:12")
 	set := must.Get(plugins.Resolve(options(), map[string]string{"ranks": "2"}))
-	r := must.Get(newRanksOfTest(t.Context(), plugins.Input{Tuples: tuples}, set))
+	r, searches, err := newRanksOfTest(t.Context(), plugins.Input{Tuples: tuples}, set)
+	must.Do(err)
 	defer func() {
-		if err := r.free(); err != nil {
+		if err := r.Free(); err != nil {
 			t.Error(err)
 		}
 	}()
-	parent, last := make([]graph.Vertex, r.built[0].Vertices), r.searches[1].device
+	parent, last := make([]graph.Vertex, r[0].Vertices), searches[1].device
 	search := func() []error {
-		return r.parents(parent, func(k int, own []graph.Vertex) error {
-			_, err := r.built[k].Search(t.Context(), 1, plugins.Output{Parent: own})
+		return r.Parents(parent, func(k int, own plugins.Output) error {
+			_, err := r[k].Search(t.Context(), 1, own)
 			return err
 		})
 	}
@@ -165,7 +89,7 @@ func TestSearchEndsIfAGPUFails(t *testing.T) {
 	last.searchShared = 1 << 30
 	fails(1, "launch the search")
 	last.searchShared = shared
-	if err := first(search()); err != nil {
+	if err := errors.Join(search()...); err != nil {
 		t.Error(err)
 	}
 	silent := must.Get(last.Lookup("wake"))

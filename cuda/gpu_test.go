@@ -96,7 +96,7 @@ func variants() (sets []map[string]string) {
 func TestConformance(t *testing.T) {
 	needGPU(t)
 	open := func(context.Context) (plugins.Engine, error) {
-		return plugins.New((&process{}).describe, buildRanks), nil
+		return plugins.New(func() (plugins.Description, error) { return New().Describe(t.Context()) }, buildRanks), nil
 	}
 	for _, set := range variants() {
 		t.Run(strings.ReplaceAll(fmt.Sprint(set), " ", ","), func(t *testing.T) { enginetest.Test(t, open, set) })

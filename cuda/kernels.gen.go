@@ -32,9 +32,6 @@ func coreSizesKernel(head, entry, vertices, hubs, radius, reach, margin, size ui
 func countDegreesKernel(pairs, n, degree uint64) driver.Call {
 	return driver.Call{Kernel: "count_degrees", Args: []uint64{pairs, n, degree}}
 }
-func countEdgesKernel(pairs, n, ranks, columns, counts uint64) driver.Call {
-	return driver.Call{Kernel: "count_edges", Args: []uint64{pairs, n, ranks, columns, counts}}
-}
 func countEntriesKernel(edges, n, ranks, degree uint64) driver.Call {
 	return driver.Call{Kernel: "count_entries", Args: []uint64{edges, n, ranks, degree}}
 }
@@ -115,9 +112,6 @@ func rangeEntriesKernel(label, degree, searched, width, entries uint64) driver.C
 }
 func secondRelaysKernel(pairs, weights, n, vertex, vertices, hubs, first, second uint64) driver.Call {
 	return driver.Call{Kernel: "second_relays", Args: []uint64{pairs, weights, n, vertex, vertices, hubs, first, second}}
-}
-func selectEdgesKernel(pairs, n, gpu, ranks, columns, out, written uint64) driver.Call {
-	return driver.Call{Kernel: "select_edges", Args: []uint64{pairs, n, gpu, ranks, columns, out, written}}
 }
 func smallestHubsKernel(edges, n, local, smallest uint64) driver.Call {
 	return driver.Call{Kernel: "smallest_hubs", Args: []uint64{edges, n, local, smallest}}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,9 +38,9 @@ func TestConfigure(t *testing.T) {
 	} {
 		set := must.Get(plugins.Resolve(options(), test.set))
 		c, err := configure(set)
-		if !slices.Equal(c.devices, test.devices) || c.rows != test.rows || c.memory() != test.memory ||
+		if !slices.Equal(c.Devices, test.devices) || c.Rows != test.rows || c.memory() != test.memory ||
 			!errors.Is(err, test.err) {
-			t.Errorf("%v: got devices %v in %d rows, %d bytes and %v", test.set, c.devices, c.rows, c.memory(), err)
+			t.Errorf("%v: got devices %v in %d rows, %d bytes and %v", test.set, c.Devices, c.Rows, c.memory(), err)
 		}
 	}
 }
@@ -53,36 +52,6 @@ func TestOptionsOfOneGPUAreRefusedOnSeveral(t *testing.T) {
 	} {
 		if _, err := plugins.Resolve(options(), set); !errors.Is(err, plugins.ErrOption) {
 			t.Errorf("%v: got %v, want ErrOption", set, err)
-		}
-	}
-}
-
-func TestProcessesTakeGPUsInTurn(t *testing.T) {
-	for device, want := range map[string][]int{"0": {0, 1, 2}, "2": {2, 3, 4}, "3,1": {3, 1, 3}, "0,0": {0, 0, 0}} {
-		all := must.Get(devices(device))
-		for place := range want {
-			if got := (configuration{devices: all}).process(place).devices; !slices.Equal(got, want[place:place+1]) {
-				t.Errorf("device=%s, place %d: got %v, want %v", device, place, got, want[place])
-			}
-		}
-	}
-	for _, device := range []string{"", "-1", "two", "0,", ",", "0,1024", strings.Repeat("0,", maxRanks) + "0"} {
-		if got, err := devices(device); !errors.Is(err, plugins.ErrOption) {
-			t.Errorf("device=%q: got %v and %v, want ErrOption", device, got, err)
-		}
-	}
-}
-
-func TestPartitionMakesAGrid(t *testing.T) {
-	for _, test := range []struct {
-		partition         string
-		rows, ranks, want int // rows
-	}{
-		{"1d-dest", 0, 4, 4}, {"1d-source", 0, 4, 1}, {"2d", 0, 1, 1}, {"2d", 0, 2, 2}, {"2d", 0, 4, 2}, {"2d", 0, 6, 3},
-		{"2d", 0, 7, 7}, {"2d", 0, 16, 4}, {"2d", 1, 4, 1}, {"2d", 4, 4, 4},
-	} {
-		if got := gridRows(test.partition, test.rows, test.ranks); got != test.want {
-			t.Errorf("%+v: got %d rows", test, got)
 		}
 	}
 }

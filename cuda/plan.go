@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -18,7 +19,7 @@ import (
 //go:generate python3 generate.py
 
 const (
-	maxRanks     = 16                    // MAX_RANKS: GPUs that search a graph together
+	maxRanks     = team.MaxRanks         // MAX_RANKS: GPUs that search a graph together
 	chunkWords   = 8                     // CHUNK_WORDS: words of consecutive vertices that have the same owner
 	mailboxBytes = maxRanks * 2 * 12 * 8 // struct Mailbox
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package team
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tepsbench/teps/plugins"
+)
+
+// Options are those of engines of several processes: ranks and transfer, which need what needs says, device, and the
+// grid of a partition.
+func Options(needs string, partition plugins.Option) []plugins.Option {
+	partition.Name, partition.Kind, partition.Default = "partition", plugins.Choice, partition.Choices[0]
+	transfers := []string{"peer", "staged", "nccl"}
+	return []plugins.Option{
+		{Name: "device", Kind: plugins.Text, Default: "0", Meaning: "number of the GPU, as the driver counts them; with " +
+			"ranks: that of the first process of each host, and the others get the next ones, or numbers with commas, which " +
+			"the processes take in turn"},
+		{Name: "ranks", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(MaxRanks), Needs: needs,
+			Meaning: "processes under MPI with a GPU each, on one host or several; 0: one process without MPI, on one GPU"},
+		partition,
+		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Divides: "ranks",
+			Needs: "partition=2d", Meaning: "rows of the 2d grid; 0: as square as possible"},
+		{Name: "transfer", Kind: plugins.Choice, Default: transfers[0], Choices: transfers, Needs: needs,
+			Meaning: "what several GPUs send each other: stores over their link, if they are of one host (peer), " +
+				"otherwise through host memory and MPI (staged); nccl: through NCCL"},
+	}
+}
+
+// Grid is the GPUs that search a graph.
+type Grid struct {
+	Devices []int // several: the processes of a host take them in turn
+	Ranks   int   // of all processes
+	Rows    int   // of their grid
+}
+
+// NewGrid returns what the options say.
+func NewGrid(set plugins.Settings) (g Grid, err error) {
+	g.Ranks = max(set.Int("ranks"), 1)
+	if g.Devices, err = devices(set.Text("device")); err != nil {
+		return g, err
+	}
+	if set.Int("ranks") == 0 && len(g.Devices) > 1 {
+		return g, plugins.OptionError("option device=%s is for several processes: set ranks", set.Text("device"))
+	}
+	g.Rows = gridRows(set.Text("partition"), set.Int("rows"), g.Ranks)
+	return g, nil
+}
+
+// Device returns the number of the GPU of the process with the given place among those of its host.
+func (g Grid) Device(place int) int {
+	if len(g.Devices) == 1 {
+		return g.Devices[0] + place
+	}
+	return g.Devices[place%len(g.Devices)]
+}
+
+// gridRows returns how many rows the grid of a partition has, where rows is the option.
+func gridRows(partition string, rows, ranks int) int {
+	switch {
+	case partition == "1d-source":
+		return 1
+	case partition != "2d":
+		return ranks
+	case rows == 0:
+		columns := int(math.Sqrt(float64(ranks)))
+		for ranks%columns != 0 {
+			columns--
+		}
+		return ranks / columns
+	}
+	return rows
+}
+
+// devices returns the numbers of option device.
+func devices(numbers string) (all []int, err error) {
+	for part := range strings.SplitSeq(numbers, ",") {
+		n, err := strconv.ParseUint(part, 10, 10)
+		if err != nil || len(all) == MaxRanks {
+			return nil, plugins.OptionError("option device=%q: want the number of a GPU, or at most %d with commas", numbers,
+				MaxRanks)
+		}
+		all = append(all, int(n))
+	}
+	return all, nil
+}
