@@ -37,7 +37,8 @@ type Option struct {
 
 	// A combination of options that does not fit is refused before a graph is generated.
 	Divides string `json:"divides,omitempty"` // Int: the name of an Int option that this one divides, unless it is 0
-	// NAME=VALUE or NAME=VALUE|VALUE: with other values of NAME, this option keeps its default.
+	// NAME=VALUE or NAME=VALUE|VALUE, or several of these with spaces: with other values of NAME, this option keeps its
+	// default.
 	Needs string `json:"needs,omitempty"`
 }
 
@@ -149,14 +150,13 @@ func Resolve(options []Option, set map[string]string) (Settings, error) {
 func (s Settings) checkCombination(o Option, options []Option) error {
 	value := s.values[o.Name]
 	if value != o.Default {
-		for needs, checked := o.Needs, 0; needs != "" && checked < len(options); checked++ { // options may need each other
-			other, want, _ := strings.Cut(needs, "=")
+		for needs, i := strings.Fields(o.Needs), 0; i < len(needs) && i < len(options); i++ { // options may need each other
+			other, want, _ := strings.Cut(needs[i], "=")
 			if !slices.Contains(strings.Split(want, "|"), s.values[other]) {
-				return OptionError("option %s=%s needs %s, but %s is %s", o.Name, value, needs, other, s.values[other])
+				return OptionError("option %s=%s needs %s, but %s is %s", o.Name, value, needs[i], other, s.values[other])
 			}
-			needs = ""
 			if i := slices.IndexFunc(options, func(o Option) bool { return o.Name == other }); i >= 0 {
-				needs = options[i].Needs
+				needs = append(needs, strings.Fields(options[i].Needs)...)
 			}
 		}
 	}
