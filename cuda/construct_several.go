@@ -295,8 +295,8 @@ func (r *rank) gatherVertices() error {
 	send, receive := make([]team.Part, r.c.Ranks), make([]team.Part, r.c.Ranks)
 	for k := range send {
 		if uint64(k) != r.number {
-			send[k] = team.Part{Array: team.Array{At: r.section()}, Bytes: size}
-			receive[k] = team.Part{Array: team.Array{At: r.graph.Vertex + size*uint64(k)}, Bytes: size}
+			send[k] = team.At(r.section(), size)
+			receive[k] = team.At(r.graph.Vertex+size*uint64(k), size)
 		}
 	}
 	return r.device.Do(func() error { return r.link.Move(nil, send, receive, size) })

@@ -25,15 +25,12 @@ import (
 type rankSearch struct {
 	*search
 	link    *team.Link
-	carrier *carrier    // of the messages of a search; nil if GPUs open the memory of others
-	grid    bool        // of several columns
-	sum     deviceLevel // over all levels
+	carrier *carrier   // of the messages of a search; nil if GPUs open the memory of others
+	grid    bool       // of several columns
+	sum     team.Spent // over all levels
 }
 
-const (
-	gridLevels      = 4096    // levels of a launch on a grid of several columns, which has no sparse frontiers
-	maxPhasedLevels = 1 << 12 // a search with more levels records no phases of them
-)
+const gridLevels = 4096 // levels of a launch on a grid of several columns, which has no sparse frontiers
 
 var patience = 10 * time.Second // of a GPU that waits for another one; their shares of a level differ far less
 
@@ -81,7 +78,7 @@ func (s *rankSearch) Traverse(ctx context.Context, root graph.Vertex) error {
 			return err
 		}
 		if newSearch {
-			s.levels, s.sum = s.levels[:0], deviceLevel{}
+			s.levels, s.sum = s.levels[:0], team.Spent{}
 		}
 		if lost := s.status.Lost; lost != 0 {
 			return fmt.Errorf("the GPU of rank %d did not answer that of rank %d within %v; check both with nvidia-smi",
@@ -101,9 +98,11 @@ func (s *rankSearch) Traverse(ctx context.Context, root graph.Vertex) error {
 func (s *rankSearch) record() {
 	for i := range s.status.Levels {
 		l := &s.status.Level[i]
-		s.sum.add(l)
+		spent := l.spent()
+		s.sum.Add(spent)
 		if len(s.levels) <= maxLevels {
-			level := l.ofRank(s.grid)
+			level := l.level()
+			spent.Describe(&level, s.grid)
 			if s.link.Rank() > 0 { // edges are those of all ranks, which the first one reports
 				level.Edges = plugins.Count{}
 			}
@@ -119,15 +118,11 @@ func (s *rankSearch) Report(graph.Vertex) (t plugins.Traversal) {
 		{Name: "clear", Elapsed: time.Duration(s.status.Setup)},
 		{Name: "output", Elapsed: time.Duration(s.status.CopyWait + s.status.Correcting)},
 	}
-	t.Ranks = []plugins.Rank{{Phases: append(s.sum.phases(s.grid), t.Phases...)}}
+	t.Ranks = []plugins.Rank{{Phases: append(s.sum.Phases(s.grid), t.Phases...)}}
 	if len(s.levels) <= maxLevels {
 		t.Levels = s.levels
 	}
-	for i := range t.Levels {
-		if len(t.Levels) > maxPhasedLevels {
-			t.Levels[i].Phases = nil
-		}
-	}
+	team.LimitPhases(t.Levels)
 	return t
 }
 
@@ -151,7 +146,7 @@ func (s *rankSearch) wait(err error) error {
 
 // facts describes the graph for the record.
 func (s *rankSearch) facts(r *rank) []plugins.Fact {
-	return slices.Concat(s.link.Facts(r.c.partition()), []plugins.Fact{
+	return slices.Concat(s.link.Facts(r.c.Partition()), []plugins.Fact{
 		{Name: "vertices with neighbor lists", Value: fmt.Sprint(r.graph.AllSearched)},
 		{Name: "before the clock", Value: "a kernel wakes every device and its links with zeros; " +
 			"it knows neither root nor graph"},
@@ -224,16 +219,4 @@ func (r *rank) connect() (all deviceExchange, c *carrier, err error) {
 	}
 	all.Inbox[g.Rank] = c.inbox.At
 	return all, c, nil
-}
-
-// partition describes the grid of several GPUs for the record.
-func (c configuration) partition() string {
-	ranks := c.Ranks
-	switch c.Rows {
-	case ranks:
-		return "1D, edges by destination; every GPU gets every frontier"
-	case 1:
-		return "1D, edges by source; top-down steps send discovered vertices to their owners"
-	}
-	return fmt.Sprintf("2D, grid of %dx%d; bottom-up steps as in 1D", c.Rows, ranks/c.Rows)
 }

@@ -19,7 +19,8 @@ import (
 //go:generate python3 generate.py
 
 const (
-	maxRanks     = team.MaxRanks         // MAX_RANKS: GPUs that search a graph together
+	maxRanks     = team.MaxRanks // MAX_RANKS: GPUs that search a graph together
+	numPhases    = team.NumPhases
 	chunkWords   = 8                     // CHUNK_WORDS: words of consecutive vertices that have the same owner
 	mailboxBytes = maxRanks * 2 * 12 * 8 // struct Mailbox
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 )
@@ -34,8 +35,8 @@ func TestHostAndDeviceHaveTheSameConstants(t *testing.T) {
 		"AUTO":    int(graph.BothDirections), "ONLY_TOP_DOWN": int(graph.OnlyTopDown),
 		"ONLY_BOTTOM_UP": int(graph.OnlyBottomUp), "LENGTH_BITS": lengthBits, "THREADS": blockThreads,
 		"SUM_THREADS": driver.SumThreads, "SORT_KEYS": driver.SortKeys, "MAX_RANKS": maxRanks, "CHUNK_WORDS": chunkWords,
-		"MAX_RANGES": maxRanges, "PHASES": numPhases, "SCAN": scanPhase, "FOLD": foldPhase, "UPDATE": updatePhase,
-		"EXPAND": expandPhase, "REDUCE": reducePhase, "PATH_STEPS": pathSteps,
+		"MAX_RANGES": maxRanges, "PHASES": team.NumPhases, "SCAN": team.Scan, "FOLD": team.Fold, "UPDATE": team.Update,
+		"EXPAND": team.Expand, "REDUCE": team.Reduce, "PATH_STEPS": pathSteps,
 		"BOUND_BITS": boundBits, "CLASSES": degreeClasses,
 	} {
 		m := regexp.MustCompile(` ` + name + ` = (\d+)[,;]`).FindStringSubmatch(source)

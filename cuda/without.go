@@ -4,14 +4,6 @@
 
 package cuda
 
-import (
-	"context"
+import "github.com/tepsbench/teps/cuda/team"
 
-	"github.com/tepsbench/teps/cuda/driver"
-	"github.com/tepsbench/teps/cuda/team"
-	"github.com/tepsbench/teps/plugins"
-)
-
-func build(ctx context.Context, in plugins.Input, set plugins.Settings, _ *team.World) (plugins.Built, error) {
-	return driver.Build(ctx, in, set)
-}
+var build = team.BuildWithoutCUDA

@@ -4,12 +4,7 @@
 
 package driver
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/tepsbench/teps/plugins"
-)
+import "github.com/tepsbench/teps/plugins"
 
 // Missing explains in one sentence why this program cannot use a GPU.
 func Missing() string {
@@ -18,8 +13,3 @@ func Missing() string {
 
 // Devices returns nothing.
 func Devices() ([]plugins.Device, error) { return nil, nil }
-
-// Build is kernel 1 of every engine: an error.
-func Build(context.Context, plugins.Input, plugins.Settings) (plugins.Built, error) {
-	return plugins.Built{}, fmt.Errorf("%w: %s", plugins.ErrUnavailable, Missing())
-}

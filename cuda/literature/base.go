@@ -11,11 +11,13 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 	"time"
 
 	"gorgonia.org/cu"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/offload"
 	"github.com/tepsbench/teps/plugins"
@@ -49,13 +51,17 @@ type base struct {
 	gpu        *driver.GPU
 	queueShare uint64 // divides the room of queues in searches that allow duplicates; tests raise it
 
+	several *several // with option ranks: what there is besides
 	labels  uint64
+	sources uint64 // rows; on several GPUs those of a column of GPUs
+	targets uint64 // that entries may be; on several GPUs those of a row of GPUs
+	owned   uint64 // labels whose parents are here
 	tuples  uint64
 	entries uint64 // of the rows; edges of the list
 	pairs   uint64 // [tuples] u<<32 | v; freed by makeRows
-	row     uint64 // [labels+1] the neighbors of v are column[row[v]] ... column[row[v+1]-1], ascending, each once
+	row     uint64 // [sources+1] the neighbors of v are column[row[v]] ... column[row[v+1]-1], ascending, each once
 	column  uint64 // [entries] 32 bits each
-	parent  uint64 // [labels] 64 bits each
+	parent  uint64 // [owned] 64 bits each
 
 	depth    uint64     // [labels] for countFrontiers
 	frontier uint64     // [maxLevels]
@@ -71,44 +77,67 @@ type base struct {
 type counters struct{ vertices, edges, examined int64 }
 
 const (
+	advice       = "search a smaller graph" // where device memory is short
 	counterBytes = 3 * 8
 	maxLevels    = 1 << 16 // levels that a search records; more would need allocations inside the clock
 )
 
-func build(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
-	return construct(ctx, in, set, 1)
+func build(ctx context.Context, in plugins.Input, set plugins.Settings, world *team.World) (plugins.Built, error) {
+	return construct(ctx, in, set, world, 1)
 }
 
-// construct is kernel 1. Its clock starts when the GPU is open.
-func construct(ctx context.Context, in plugins.Input, set plugins.Settings, queueShare uint64) (plugins.Built, error) {
+// construct is kernel 1. Its clock starts when the GPU is open, and linked to those of the other processes.
+func construct(ctx context.Context, in plugins.Input, set plugins.Settings, world *team.World, queueShare uint64) (
+	built plugins.Built, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	kernel, kernels := set.Text("kernel"), image
+	kernel, kernels, place := set.Text("kernel"), image, 0
 	if kernel == "kolganov" && set.Int("child") > 0 {
 		kernels = withChildren
 	}
-	d, err := driver.Open(set.Int("device"), "option device", kernels)
+	grid, err := gridOf(set)
 	if err != nil {
-		return plugins.Built{}, err
+		return built, err
 	}
-	b := &base{Work: driver.NewWork(ctx, d, 0, "search a smaller graph"), gpu: d, tuples: uint64(len(in.Tuples)),
-		queueShare: queueShare, levels: make([]plugins.Level, 0, maxLevels+1),
-		named: make([]plugins.Counter, 0, 2*maxLevels), copied: make([]counters, 1)}
-	built, err := b.Built(offload.RunSteps(ctx,
-		b.Step("tuples to the device", func() { b.transfer(in.Tuples) }),
-		b.Step("graph", func() {
-			b.parent = b.array("parents", 8*b.labels)
-			if b.method = methods[kernel](b, set); b.method.frontiers != nil {
-				b.depth, b.frontier = b.array("depths", 8*b.labels), b.array("frontiers", 8*maxLevels)
-			}
-		})))
+	if world != nil {
+		place = world.Place
+	}
+	d, err := driver.Open(grid.Device(place), "option device", kernels)
 	if err != nil {
+		return built, err
+	}
+	b := &base{gpu: d, queueShare: queueShare, tuples: uint64(len(in.Tuples)),
+		levels: make([]plugins.Level, 0, maxLevels+1), named: make([]plugins.Counter, 0, 2*maxLevels),
+		copied: make([]counters, 1)}
+	steps := []offload.Step{b.Step("tuples to the device", func() { b.transfer(in.Tuples) })}
+	if world == nil {
+		b.Work = driver.NewWork(ctx, d, 0, advice)
+	} else if b.several, err = newSeveral(ctx, b, grid, world, set.Text("transfer")); err != nil {
+		return built, errors.Join(err, d.Close())
+	} else {
+		steps = b.several.steps(steps[0], set)
+	}
+	phases, err := offload.RunSteps(ctx, append(steps, b.Step("graph", func() {
+		b.parent = b.array("parents", 8*b.owned)
+		if b.method = methods[kernel](b, set); b.method.frontiers != nil && world == nil {
+			b.depth, b.frontier = b.array("depths", 8*b.labels), b.array("frontiers", 8*maxLevels)
+		}
+	}))...)
+	if err != nil && b.several != nil {
+		err = errors.Join(err, b.several.link.Release())
+	}
+	if built, err = b.Built(phases, err); err != nil {
 		return built, err
 	}
 	built.Vertices, built.Entries = int64(b.labels), plugins.Counted(int64(b.entries))
 	built.Tuning = "thresholds are those of the papers or set by the user before kernel 1"
+	if world == nil {
+		offload.Publish(&built, b, nil)
+	} else {
+		built.Details = slices.Concat(b.several.link.Facts(grid.Partition()), built.Details[2:])
+		b.several.link.Publish(&built, b.several)
+	}
 	built.Details = append(built.Details, plugins.Fact{Name: "kernel", Value: kernel})
-	offload.Publish(&built, b, nil)
 	return built, nil
 }
 
@@ -127,30 +156,38 @@ func (b *base) transfer(tuples []graph.Edge) {
 	}
 	bounds := b.read()
 	b.Release(&raw)
-	if largest, high := bounds.vertices, bounds.edges; high != 0 || largest >= maxLabels {
-		b.Fail("", fmt.Errorf("the tuples have labels above %d, the largest that this engine accepts: %w",
-			uint64(maxLabels-1), plugins.ErrTuples))
+	limit := uint64(maxLabels)
+	if b.several != nil { // numbers in a row or column of GPUs may be larger than labels
+		limit -= team.MaxRanks
+	}
+	if largest, high := bounds.vertices, bounds.edges; high != 0 || uint64(largest) >= limit {
+		b.Fail("", fmt.Errorf("the tuples have labels above %d, the largest that this engine accepts: %w", limit-1,
+			plugins.ErrTuples))
 	}
 	if b.Err == nil && len(tuples) > 0 {
 		b.labels = uint64(bounds.vertices) + 1
 	}
+	b.sources, b.targets, b.owned = b.labels, b.labels, b.labels
 }
 
 // makeRows makes the rows: keys of both directions of every tuple, sorted, without duplicates and self-loops.
 func (b *base) makeRows() {
-	keys := b.array("keys of rows", 16*b.tuples)
-	b.clearCounters()
-	targetBits := bits.Len64(max(b.labels, 2) - 1)
-	b.Loop(listKeysKernel(b.pairs, b.tuples, 0, b.labels, b.labels, uint64(targetBits), keys, b.counters))
-	n := b.read().vertices
-	b.Release(&b.pairs)
-	buffer := b.array("keys of rows", 8*uint64(n))
-	b.Sort(&keys, &buffer, n, 0, 2*targetBits)
+	keys, n, targetBits := b.pairs, b.tuples, bits.Len64(max(b.targets, 2)-1)
+	if s := b.several; s != nil { // edges, in place of pairs
+		b.Each(n, gridKeysKernel(keys, n, s.ranks, s.columns, uint64(targetBits)))
+	} else {
+		keys = b.array("keys of rows", 16*b.tuples)
+		b.clearCounters()
+		b.Loop(listKeysKernel(b.pairs, b.tuples, 0, b.labels, b.labels, uint64(targetBits), keys, b.counters))
+		n = uint64(b.read().vertices)
+		b.Release(&b.pairs)
+	}
+	buffer := b.array("keys of rows", 8*n)
+	b.Sort(&keys, &buffer, int64(n), 0, targetBits+bits.Len64(max(b.sources, 2)-1))
 	b.Release(&buffer)
-	b.row = b.array("rows", 8*(b.labels+1))
-	b.column = b.array("columns", 4*uint64(n))
-	b.entries = b.MakeLists(driver.Keys{Address: keys, N: uint64(n), TargetBits: targetBits, To: b.labels}, 0, b.column,
-		b.row)
+	b.row = b.array("rows", 8*(b.sources+1))
+	b.column = b.array("columns", 4*n)
+	b.entries = b.MakeLists(driver.Keys{Address: keys, N: n, TargetBits: targetBits, To: b.sources}, 0, b.column, b.row)
 	b.Release(&keys)
 }
 
@@ -226,9 +263,15 @@ func (b *base) Close() error {
 
 // clearParents makes root its own parent and all other vertices unreached.
 func (b *base) clearParents(root uint64) {
-	b.fill(b.parent, 0xff, 8*b.labels) // graph.Unreached
-	b.set(b.parent+8*root, uint32(root))
-	b.set(b.parent+8*root+4, 0)
+	b.fill(b.parent, 0xff, 8*b.owned) // graph.Unreached
+	at := b.parent + 8*root
+	if s := b.several; s != nil {
+		if at = b.parent + 8*(root/s.ranks); root%s.ranks != s.rank {
+			return
+		}
+	}
+	b.set(at, uint32(root))
+	b.set(at+4, 0)
 }
 
 // countFrontiers counts the vertices of levels from the parents, after the clock (kernels/base.cu).

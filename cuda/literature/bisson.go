@@ -17,18 +17,50 @@ func bisson(b *base, set plugins.Settings) method {
 	b.makeRows()
 	edges := set.Text("edges") // of a thread
 	k, compact := uint64(set.Int("edges")), set.Text("visit") == "compact"
-	tiles := (b.labels + tile - 1) / tile
-	frontier, dst := b.array("frontier", 4*b.labels), b.array("frontier", 4*b.labels)
-	cumul, sums := b.array("cumulated degrees", 8*b.labels), b.array("degrees of tiles", 8*(tiles+1))
+	cumul := b.array("cumulated degrees", 8*b.sources)
+	sums := b.array("degrees of tiles", 8*((b.sources+tile-1)/tile+1))
 	bmap, visitedMap, kept := uint64(0), uint64(0), uint64(0)
 	blocks := (b.entries+k-1)/k/driver.Threads + 1 // of the largest level
 	if compact {
 		visitedMap, kept = b.array("map", 8*b.labels), b.array("kept by blocks", 8*(blocks+1))
 	} else {
-		bmap = b.array("visited", (b.labels+31)/32*4)
+		bmap = b.array("visited", (b.targets+31)/32*4)
 	}
-	n := uint64(1) // vertices of the frontier
 	byWarp, appendByWarp := bit(set, "search", "warp"), bit(set, "append", "warp")
+	cumulate := func(frontier, n uint64) (sum uint64) { // the degrees of a frontier
+		tiles := (n + tile - 1) / tile
+		b.clearCounters()
+		b.Each((n+7)/8, bissonDegreesKernel(b.row, frontier, n, cumul, sums)) // SCANNED
+		b.PrefixSums(sums, tiles, b.counters)
+		if tiles > 1 {
+			b.Each(n, bissonScanKernel(n, cumul, sums))
+		}
+		return uint64(b.read().vertices)
+	}
+	if s := b.several; s != nil {
+		s.clear = func(root uint64) {
+			b.fill(bmap, 0, (b.targets+31)/32*4)
+			if at := root/s.ranks*s.columns + root%s.columns; root%s.ranks/s.columns == s.gridRow {
+				b.set(bmap+at/32*4, 1<<(at%32))
+			}
+		}
+		s.discover = func(frontier, n uint64) int64 {
+			sum := cumulate(frontier, n)
+			b.Each((sum+k-1)/k, bissonExpandToBinsKernel(edges, b.row, b.column, frontier, cumul, n, sum, 2*byWarp, bmap,
+				s.columns, s.column, s.out, s.places, s.tails))
+			driver.Get(&b.Work, s.counts, s.tails)
+			for i := range s.begins {
+				s.begins[i] = uint64(i) * s.places
+			}
+			return int64(sum)
+		}
+		s.update = func(found, n uint64) {
+			b.Each(n, bissonUpdateKernel(found, n, s.rows, s.gridRow, s.columns, s.column, bmap, b.parent, s.own, b.counters))
+		}
+		return s.method(b.targets)
+	}
+	frontier, dst := b.array("frontier", 4*b.labels), b.array("frontier", 4*b.labels)
+	n := uint64(1) // vertices of the frontier
 	phases := make([]plugins.Phase, 0, 2*maxLevels)
 	return method{
 		begin: func(root uint64) {
@@ -41,14 +73,7 @@ func bisson(b *base, set plugins.Settings) method {
 		},
 		step: func(uint64) (plugins.Level, bool) {
 			l, began := plugins.Level{Frontier: int64(n)}, time.Now()
-			tiles := (n + tile - 1) / tile
-			b.clearCounters()
-			b.Each((n+7)/8, bissonDegreesKernel(b.row, frontier, n, cumul, sums)) // SCANNED
-			b.PrefixSums(sums, tiles, b.counters)
-			if tiles > 1 {
-				b.Each(n, bissonScanKernel(n, cumul, sums))
-			}
-			sum := uint64(b.read().vertices)
+			sum := cumulate(frontier, n)
 			scanned := time.Now()
 			l.Edges = plugins.Counted(int64(sum))
 			if sum == 0 {

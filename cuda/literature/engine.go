@@ -12,6 +12,7 @@
 //	merrill.go, kernels/merrill.cu       queues of vertices and edges: Merrill, Garland and Grimshaw 2012
 //	bisson.go, kernels/bisson.cu         a scan of degrees: Bisson, Bernaschi and Mastrostefano 2016
 //	kolganov.go, kernels/kolganov.cu     a hybrid over a transformed graph: Kolganov 2018
+//	several.go                           levels of merrill and bisson on several GPUs
 //	base.go                              kernel 1, and the loop over levels
 //	options.go                           options; arithmetic that needs no GPU
 //
@@ -19,23 +20,18 @@
 package literature
 
 import (
-	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/plugins"
 )
 
-// New returns the engine. It holds no resources before Construct.
-func New() plugins.Engine { return plugins.New(describe, build) }
-
-func describe() (plugins.Description, error) {
-	devices, err := driver.Devices()
-	return plugins.Description{
-		Name:        "literature",
-		Version:     "1", // changes with the method and with the meaning of options
-		Summary:     "Searches on NVIDIA GPUs as they were published: " + kernelNames() + ".",
-		Unavailable: driver.Missing(),
-		Options:     options(),
-		Memory:      plugins.Memory{Fixed: 1 << 30}, // the driver
-		Limits:      plugins.Limits{Vertices: maxLabels},
-		Devices:     devices,
-	}, err
+// New returns the engine.
+func New() plugins.Engine {
+	return team.NewEngine(plugins.Description{
+		Name:    "literature",
+		Version: "1", // changes with the method and with the meaning of options
+		Summary: "Searches on NVIDIA GPUs as they were published: " + kernelNames() + ".",
+		Options: options(),
+		Memory:  plugins.Memory{Fixed: 1 << 30}, // the driver
+		Limits:  plugins.Limits{Vertices: maxLabels},
+	}, build)
 }

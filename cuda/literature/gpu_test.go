@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tepsbench/teps/cuda/driver"
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/internal/must"
@@ -61,6 +62,11 @@ func variants() []map[string]string {
 		{"kernel": "bisson", "edges": "8", "visit": "compact"},
 		{"kernel": "bisson", "edges": "2", "search": "warp"},
 		{"kernel": "bisson", "edges": "16", "visit": "compact", "search": "warp"},
+		{"kernel": "merrill", "ranks": "2"},
+		{"kernel": "merrill", "ranks": "3", "transfer": "staged", "gather": "scan", "cull": "none"},
+		{"kernel": "bisson", "ranks": "2", "partition": "1d-source"},
+		{"kernel": "bisson", "ranks": "4", "transfer": "staged", "edges": "2"},
+		{"kernel": "bisson", "ranks": "4", "search": "warp"},
 		{"kernel": "kolganov"},
 		{"kernel": "kolganov", "local": "off", "aligned": "100", "child": "64", "lists": "host"},
 		{"kernel": "kolganov", "global": "off", "child": "0"},
@@ -72,7 +78,9 @@ func variants() []map[string]string {
 
 func TestConformance(t *testing.T) {
 	needGPU(t)
-	open := func(context.Context) (plugins.Engine, error) { return New(), nil }
+	open := func(ctx context.Context) (plugins.Engine, error) {
+		return plugins.New(func() (plugins.Description, error) { return New().Describe(ctx) }, buildRanks), nil
+	}
 	enginetest.Test(t, open, variants()...)
 }
 
@@ -84,11 +92,50 @@ func generate(t *testing.T, spec string) ([]graph.Edge, int64) {
 	return tuples, vertices
 }
 
+// buildRanks is kernel 1 on one GPU. Ranks are goroutines instead of processes with a GPU each; teps conform tests
+// those.
+func buildRanks(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+	n := set.Int("ranks")
+	if n == 0 {
+		return build(ctx, in, set, nil)
+	}
+	worlds := enginetest.Goroutines(n)
+	r, err := enginetest.Build(n, in, func(k int, slice plugins.Input) (plugins.Built, error) {
+		return team.Joined(worlds[k], func() (plugins.Built, error) {
+			return build(ctx, slice, set, &team.World{Group: worlds[k], Here: n})
+		}, func(call func()) { call() })
+	})
+	if err != nil {
+		return plugins.Built{}, err
+	}
+	return r.Built(), nil
+}
+
+// Grids of up to 16 processes find the oracle's levels.
+func TestGridsHaveTheOraclesLevels(t *testing.T) {
+	needGPU(t)
+	sets := []map[string]string{{"kernel": "merrill", "ranks": "1"}, {"kernel": "merrill", "ranks": "16"},
+		{"kernel": "bisson", "ranks": "16", "partition": "1d-source"}}
+	for _, grid := range [][2]string{{"1", "1"}, {"2", "1"}, {"3", "3"}, {"4", "2"}, {"6", "2"}, {"6", "3"}, {"9", "3"},
+		{"8", "4"}, {"16", "2"}, {"16", "4"}, {"16", "8"}, {"16", "16"}} {
+		sets = append(sets, map[string]string{"kernel": "bisson", "ranks": grid[0], "rows": grid[1]})
+	}
+	for _, spec := range []string{"kron:14", "grid2d:50", "uniform:1k:1k", "path:2"} {
+		compareWithOracle(t, spec, sets)
+	}
+}
+
 // buildSearch runs kernel 1 and returns kernel 2, with queues of 1/queueShare of the room.
 func buildSearch(t *testing.T, tuples []graph.Edge, set map[string]string, queueShare uint64) (
 	search func(context.Context, graph.Vertex, plugins.Output) (plugins.Traversal, error)) {
 	t.Helper()
-	built := must.Get(construct(t.Context(), plugins.Input{Tuples: tuples}, resolve(t, set), queueShare))
+	settings, build := resolve(t, set), buildRanks
+	if settings.Int("ranks") == 0 {
+		build = func(ctx context.Context, in plugins.Input, set plugins.Settings) (plugins.Built, error) {
+			return construct(ctx, in, set, nil, queueShare)
+		}
+	}
+	built := must.Get(build(t.Context(), plugins.Input{Tuples: tuples}, settings))
 	t.Cleanup(func() {
 		if err := built.Free(); err != nil {
 			t.Error(err)
@@ -117,19 +164,20 @@ func TestProductHasTheOraclesLevels(t *testing.T) {
 // product returns all combinations of the options of a kernel, with a few values of those that are numbers.
 func product(t *testing.T, kernel string) []map[string]string {
 	t.Helper()
-	numbers := map[string][]string{"tile": {"4"}, "twophase": {"256"}, "ctamin": {"8"},
+	numbers := map[string][]string{"ranks": {"4"}, "tile": {"4"}, "twophase": {"256"}, "ctamin": {"8"},
 		"aligned": {"0", "100"}, "child": {"0", "64"}}
 	sets := []map[string]string{{"kernel": kernel}}
 	for _, o := range options() {
 		values := numbers[o.Name]
-		if o.Kind == plugins.Choice && o.Name != "kernel" {
+		if o.Kind == plugins.Choice && o.Name != "kernel" && o.Name != "transfer" {
 			values = o.Choices
 		}
 		for _, set := range sets {
 			for _, value := range values {
 				more := maps.Clone(set)
 				more[o.Name] = value
-				if _, err := plugins.Resolve(options(), more); err == nil && value != o.Default {
+				if _, err := plugins.Resolve(options(), more); err == nil && value != o.Default &&
+					(o.Name != "partition" || set["ranks"] != "") {
 					sets = append(sets, more)
 				}
 			}

@@ -14,6 +14,9 @@ func bissonDegreesKernel(col, frontier, n, cumul, tile uint64) driver.Call {
 func bissonExpandKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, bmap, pred, dst, appendByWarp, counters uint64) driver.Call {
 	return driver.Call{Kernel: "bisson_expand_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, bmap, pred, dst, appendByWarp, counters}}
 }
+func bissonExpandToBinsKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, bmap, columns, column, out, room, tails uint64) driver.Call {
+	return driver.Call{Kernel: "bisson_expand_to_bins_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, bmap, columns, column, out, room, tails}}
+}
 func bissonKeepKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, pred, map_, kept, dst uint64) driver.Call {
 	return driver.Call{Kernel: "bisson_keep_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, pred, map_, kept, dst}}
 }
@@ -22,6 +25,9 @@ func bissonScanKernel(n, cumul, tile uint64) driver.Call {
 }
 func bissonScatterKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, pred, map_ uint64) driver.Call {
 	return driver.Call{Kernel: "bisson_scatter_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, pred, map_}}
+}
+func bissonUpdateKernel(found, n, rows, gridRow, columns, column, bmap, pred, dst, counters uint64) driver.Call {
+	return driver.Call{Kernel: "bisson_update", Args: []uint64{found, n, rows, gridRow, columns, column, bmap, pred, dst, counters}}
 }
 func countDegreesKernel(pairs, n, degree uint64) driver.Call {
 	return driver.Call{Kernel: "count_degrees", Args: []uint64{pairs, n, degree}}
@@ -37,6 +43,9 @@ func depthCountKernel(depth, n, length, frontier uint64) driver.Call {
 }
 func depthJumpKernel(depth, n, root, counters uint64) driver.Call {
 	return driver.Call{Kernel: "depth_jump", Args: []uint64{depth, n, root, counters}}
+}
+func gridKeysKernel(edges, n, ranks, columns, bits uint64) driver.Call {
+	return driver.Call{Kernel: "grid_keys", Args: []uint64{edges, n, ranks, columns, bits}}
 }
 func groupBeginsKernel(keys, vertices, groups, begin uint64) driver.Call {
 	return driver.Call{Kernel: "group_begins", Args: []uint64{keys, vertices, groups, begin}}
@@ -97,6 +106,9 @@ func listKeysKernel(pairs, n, vertex, searched, fromTo, bits, keys, written uint
 }
 func maxDegreeKernel(degree, labels, result uint64) driver.Call {
 	return driver.Call{Kernel: "max_degree", Args: []uint64{degree, labels, result}}
+}
+func merrillBinKernel(vertices, pred, n, ranks, tails, out uint64) driver.Call {
+	return driver.Call{Kernel: "merrill_bin", Args: []uint64{vertices, pred, n, ranks, tails, out}}
 }
 func merrillParentsKernel(r, c, n, dist, parent uint64) driver.Call {
 	return driver.Call{Kernel: "merrill_parents", Args: []uint64{r, c, n, dist, parent}}

@@ -20,6 +20,7 @@ type merrillArguments struct {
 	cullWarp, cullHistory, exact    uint64
 	in, depth, counters             uint64
 	culled                          uint64
+	rank, ranks, found, keptPred    uint64
 }
 
 // culledNames are the counters of a level with counters=on, in the order of Culled: neighbors whose bit was set; those
@@ -47,10 +48,13 @@ func merrill(b *base, set plugins.Settings) method {
 	s := &merrillSearch{b: b, order: set.Text("order"), twoPhase: uint64(set.Int("twophase")),
 		distance: set.Text("output") == "distance"}
 	a := &s.args
-	a.row, a.column, a.parent, a.counters = b.row, b.column, b.parent, b.counters
-	a.mask = b.array("visited", (b.labels+31)/32*4) // atomicOr takes whole words
+	a.row, a.column, a.parent, a.counters, a.ranks = b.row, b.column, b.parent, b.counters, 1
+	a.mask = b.array("visited", (b.owned+31)/32*4) // atomicOr takes whole words
 	a.ctaMin, a.warpMin = gatherMinima(set)
 	a.cullWarp, a.cullHistory = bit(set, "cull", "warp", "both"), bit(set, "cull", "history", "both")
+	if b.several != nil {
+		return s.onSeveral(b.several)
+	}
 	if s.distance {
 		a.dist = b.array("distances", 4*b.labels)
 	}
@@ -74,6 +78,61 @@ func merrill(b *base, set plugins.Settings) method {
 		m.end = func() { b.Each(b.labels, merrillParentsKernel(a.row, a.column, b.labels, a.dist, a.parent)) }
 	}
 	return m
+}
+
+// onSeveral is the search on several GPUs. Owners let a vertex into their frontier once, so each is expanded once, and
+// queues have room for all neighbors.
+func (s *merrillSearch) onSeveral(on *several) method {
+	b := s.b
+	var edges, pred [2]uint64
+	for i := range edges {
+		edges[i], pred[i] = b.array("frontier of edges", 4*s.room()), b.array("predecessors", 4*s.room())
+	}
+	sent := b.array("sent", (b.targets+31)/32*4)
+	contract, expand, filter := s.args, s.args, s.args
+	expand.rank, expand.ranks, expand.edges[1], expand.pred[1] = on.rank, on.ranks, edges[0], pred[0]
+	filter.edges[0], filter.pred[0], filter.vertices[1], filter.keptPred = edges[0], pred[0], edges[1], pred[1]
+	filter.mask, filter.parent = sent, 0
+	contract.exact = 1
+	run := func(name string, args merrillArguments, in uint64) {
+		if s.args, s.args.in, s.args.room = args, in, s.room(); in > 0 {
+			s.launch(name)
+		}
+	}
+	on.clear = func(root uint64) {
+		b.fill(sent, 0, (b.targets+31)/32*4)
+		b.fill(contract.mask, 0, (b.owned+31)/32*4)
+		b.set(sent+root/32*4, 1<<(root%32))
+		if place := root / on.ranks; root%on.ranks == on.rank {
+			b.set(contract.mask+place/32*4, 1<<(place%32))
+		}
+	}
+	on.discover = func(frontier, n uint64) int64 {
+		b.clearCounters()
+		b.set(b.counters, uint32(n))
+		expand.vertices[1] = frontier
+		run("merrill_expand", expand, n)
+		gathered := b.read().edges
+		b.clearCounters()
+		run("merrill_contract", filter, uint64(gathered))
+		kept := uint64(b.read().vertices)
+		b.Each(kept, merrillBinKernel(edges[1], pred[1], kept, on.ranks, on.tails, 0))
+		begin := uint64(0)
+		for i, n := range driver.Get(&b.Work, on.counts, on.tails) {
+			on.begins[i] = begin
+			begin += n
+		}
+		if b.Err == nil {
+			b.Fail("", driver.WriteAll(on.tails, on.begins))
+		}
+		b.Each(kept, merrillBinKernel(edges[1], pred[1], kept, on.ranks, on.tails, on.out))
+		return gathered
+	}
+	on.update = func(found, n uint64) {
+		contract.found, contract.vertices[1] = found, on.own
+		run("merrill_contract", contract, n)
+	}
+	return on.method(s.room())
 }
 
 // room is how many entries a queue takes: those of the rows, and the root.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tepsbench/teps/cuda/team"
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/plugins"
 )
@@ -29,15 +30,16 @@ func options() []plugins.Option {
 			Max: plugins.Bound(high), Needs: needs, Meaning: meaning}
 	}
 	const habr, romeo, merrill, bisson = "kernel=habr", "kernel=romeo", "kernel=merrill", "kernel=bisson"
-	const kolganov = "kernel=kolganov"
+	const kolganov, oneGPU = "kernel=kolganov", " ranks=0"
 	// Beamer, Asanović and Patterson, SC 2012, whose rule the thesis names, have alpha 14 and beta 24. Kolganov does not
 	// say what his are.
 	directions := plugins.SwitchOptions("14", "24")
 	directions[0].Needs = "kernel=romeo|kolganov" // the others need direction=auto
 	directions[1].Meaning += "; kernel=kolganov counts the edges of the last step, and is fast with 1048576 and beta=16384"
-	return append([]plugins.Option{
-		choice("kernel", "", "the published search", kernels...),
-		number("device", "0", 0, 1023, "", "number of the GPU, as the driver counts them"),
+	grid := team.Options("kernel=merrill|bisson", plugins.Option{Choices: []string{"2d", "1d-source"}, Needs: bisson,
+		Meaning: "edges on several GPUs: a grid, or those from a GPU's vertices; kernel=merrill has the latter"})
+	kernel := choice("kernel", "", "the published search", kernels...)
+	return slices.Concat([]plugins.Option{kernel}, grid, []plugins.Option{
 		choice("levels", habr, "width of a level; a search with more levels than fit is refused", widths...),
 		choice("readonly", habr, "read levels through the read-only path of the cache, or from where they are written",
 			"on", "off"),
@@ -46,9 +48,9 @@ func options() []plugins.Option {
 		number("tile", "20", 0, 32, "permute=on", "vertices of a tile, as a power of two: 20 is 1,048,576"),
 		choice("parents", habr, "write parents with levels, or in one last pass over all edges", "inline", "last"),
 		choice("visited", romeo, "read visited bits through the read-only path of the cache, or plainly", "ldg", "plain"),
-		choice("order", merrill, "phases of a level: fused either way, apart with the frontier of edges in memory, or "+
-			"(hybrid) apart from the size twophase on", "hybrid", "expand-contract", "contract-expand", "two-phase"),
-		number("twophase", "65536", 0, 1<<40, "order=hybrid", "smallest frontier of edges whose phases are apart"),
+		choice("order", merrill+oneGPU, "phases of a level: fused either way, apart with the frontier of edges in memory, "+
+			"or (hybrid) apart from the size twophase on", "hybrid", "expand-contract", "contract-expand", "two-phase"),
+		number("twophase", "65536", 0, 1<<40, "order=hybrid"+oneGPU, "smallest frontier of edges whose phases are apart"),
 		choice("gather", merrill, "neighbors are read by blocks, warps or prefix sums, or (hybrid) by the length of "+
 			"the list", "hybrid", "scan", "warp", "cta"),
 		number("ctamin", "128", 1, maxLabels, "gather=hybrid", "shortest list that a block reads"),
@@ -56,16 +58,16 @@ func options() []plugins.Option {
 			"shortest list that a warp reads; prefix sums gather the others"),
 		choice("cull", merrill, "tables of duplicates: of a warp, of a block (history), both or none",
 			"both", "none", "warp", "history"),
-		choice("output", merrill, "labels that a search writes; distances get parents in a further pass",
+		choice("output", merrill+oneGPU, "labels that a search writes; distances get parents in a further pass",
 			"predecessor", "distance"),
-		choice("counters", merrill, "count in each level what became of neighbors, which takes time", "off", "on"),
+		choice("counters", merrill+oneGPU, "count in each level what became of neighbors, which takes time", "off", "on"),
 		choice("edges", bisson, "consecutive edges of a thread", "4", "1", "2", "8", "16"),
-		choice("visit", bisson, "which thread keeps a vertex: the first by atomicOr, or the last one that wrote to a map",
-			"atomic", "compact"),
+		choice("visit", bisson+oneGPU, "which thread keeps a vertex: the first by atomicOr, or the last one that wrote to "+
+			"a map", "atomic", "compact"),
 		choice("search", bisson, "binary search for the vertex of an edge: a thread's own, or one of its warp first",
 			"thread", "warp"),
-		choice("append", "visit=atomic", "an atomic operation for each vertex that is kept, or for those of a warp",
-			"each", "warp"),
+		choice("append", "visit=atomic", "an atomic operation for each vertex that is kept, or for those of a warp, as "+
+			"on several GPUs", "each", "warp"),
 		choice("local", kolganov, "sort the neighbors of each vertex by descending degree", "on", "off"),
 		choice("global", kolganov, "number vertices by descending degree", "on", "off"),
 		choice("renumber", kolganov, "number vertices in the order of a queue, after the other sorts", "on", "off"),
@@ -77,7 +79,15 @@ func options() []plugins.Option {
 			"on", "off"),
 		choice("lists", kolganov, "where lists are that are not interleaved: device memory, or pinned host memory",
 			"device", "host"),
-	}, directions...)
+	}, directions)
+}
+
+// gridOf returns the GPUs of a search.
+func gridOf(set plugins.Settings) (g team.Grid, err error) {
+	if g, err = team.NewGrid(set); set.Text("kernel") == "merrill" {
+		g.Rows = 1
+	}
+	return g, err
 }
 
 // gatherMinima returns the shortest lists that a block and a warp gather; the rest goes by prefix sum.

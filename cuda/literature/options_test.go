@@ -37,6 +37,9 @@ func TestOptionsWithoutEffectAreRefused(t *testing.T) {
 		"twophase=7 needs order=hybrid":   {"kernel": "merrill", "order": "two-phase", "twophase": "7"},
 		"warpmin=7 needs gather=hybrid":   {"kernel": "merrill", "gather": "cta", "warpmin": "7"},
 		"append=warp needs visit=atomic,": {"kernel": "bisson", "visit": "compact", "append": "warp"},
+		"ranks=2 needs kernel=merrill|":   {"kernel": "romeo", "ranks": "2"},
+		"output=distance needs ranks=0":   {"kernel": "merrill", "ranks": "2", "output": "distance"},
+		"append=warp needs ranks=0":       {"kernel": "bisson", "ranks": "2", "append": "warp"},
 		"alpha=7 needs direction=auto":    {"kernel": "romeo", "direction": "topdown", "alpha": "7"},
 	} {
 		_, err := plugins.Resolve(options(), set)

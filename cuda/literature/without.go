@@ -4,6 +4,6 @@
 
 package literature
 
-import "github.com/tepsbench/teps/cuda/driver"
+import "github.com/tepsbench/teps/cuda/team"
 
-var build = driver.Build
+var build = team.BuildWithoutCUDA

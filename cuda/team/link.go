@@ -296,7 +296,7 @@ func (l *Link) Edges(w *driver.Work, forTuples func(queue func(pairs, n uint64))
 		for _, c := range counts[:from] {
 			at += 8 * c[rank]
 		}
-		send[to], receive[from] = Part{Array{At: buffer}, 8 * own[to]}, Part{Array{At: at}, 8 * counts[from][rank]}
+		send[to], receive[from] = At(buffer, 8*own[to]), At(at, 8*counts[from][rank])
 		if err := l.gpu.Do(func() error {
 			if step > 0 {
 				return l.Move(nil, send, receive, largest)

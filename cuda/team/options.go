@@ -3,6 +3,7 @@
 package team
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -86,4 +87,15 @@ func devices(numbers string) (all []int, err error) {
 		all = append(all, int(n))
 	}
 	return all, nil
+}
+
+// Partition describes the grid for the record.
+func (g Grid) Partition() string {
+	switch g.Rows {
+	case g.Ranks:
+		return "1D, edges by destination; every GPU gets every frontier"
+	case 1:
+		return "1D, edges by source; top-down steps send discovered vertices to their owners"
+	}
+	return fmt.Sprintf("2D, grid of %dx%d; bottom-up steps as in 1D", g.Rows, g.Ranks/g.Rows)
 }

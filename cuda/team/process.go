@@ -18,6 +18,11 @@ import (
 // Build is kernel 1, and makes the kernel 2 of its graph. world is nil in an engine of one process.
 type Build func(ctx context.Context, in plugins.Input, set plugins.Settings, world *World) (plugins.Built, error)
 
+// BuildWithoutCUDA is kernel 1 of every engine in a program without CUDA: an error.
+func BuildWithoutCUDA(context.Context, plugins.Input, plugins.Settings, *World) (plugins.Built, error) {
+	return plugins.Built{}, fmt.Errorf("%w: %s", plugins.ErrUnavailable, driver.Missing())
+}
+
 // World is all processes, the place of this one among those of its host, and how many these are.
 type World struct {
 	Group

@@ -134,3 +134,6 @@ type Part struct {
 	Array
 	Bytes uint64
 }
+
+// At returns a part that lies on the device.
+func At(at, bytes uint64) Part { return Part{Array{At: at}, bytes} }

@@ -6,6 +6,19 @@
 // driver respond slowly after they were idle.
 extern "C" __global__ void wake() {}
 
+// Several GPUs: the row of a source has its number in the column of GPUs, and entries are the numbers of targets in the row
+// of GPUs. On a grid of R rows and C columns GPU r is in row r / C and column r % C, and owns the labels l with
+// l % (R * C) = r, each at place l / (R * C). Label l is number l / C of its column, and place * C + l % C of its row. What a
+// GPU discovers goes to bins, one for each GPU of its row: place << 32 | predecessor.
+
+// grid_keys turns edges (../../kernels/edges.cu) into keys of rows.
+extern "C" __global__ void grid_keys(u64* edges, u64 n, u64 ranks, u64 columns, u64 bits) {
+  u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  u32 u = u32(edges[i] >> 32), v = u32(edges[i]), p = u32(ranks), c = u32(columns);
+  edges[i] = u64(u / c) << bits | (v / p * c + v % c);
+}
+
 // Frontiers, counted after the clock for searches that do not count them: a vertex finds how far it is from the root by
 // pointer jumping over its parents. depth[v] is ancestor << 32 | distance to it, and may be read at any time.
 

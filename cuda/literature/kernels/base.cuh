@@ -32,3 +32,12 @@ __device__ inline void add(Counters* counters, u32 vertices, u64 edges, u64 exam
     atomicAdd(&counters->examined, sum.examined);
   }
 }
+
+// binned returns the place of a thread's value in a bin, and adds those of a warp to the tails of bins. All lanes of a
+// warp call it.
+__device__ inline u64 binned(u64* tails, u32 bin, bool mine) {
+  u32 peers = __match_any_sync(~0u, mine ? bin : NONE), first = __ffs(peers) - 1;
+  u64 at = 0;
+  if (mine && lane() == first) at = atomicAdd(&tails[bin], u64(__popc(peers)));
+  return __shfl_sync(~0u, at, first) + __popc(peers & ((1u << lane()) - 1));
+}

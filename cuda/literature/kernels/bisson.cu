@@ -13,6 +13,9 @@
 //                  the one that reads its own edge back keeps the vertex; a scan makes room, and a third pass writes
 //   search=warp    the lanes of a warp share the search for its first edge, in 32 places at a time, and from there each
 //                  searches for its first edge
+//
+// Several GPUs run algorithm 1 (base.cu has the grid): bisson_expand_to_bins is algorithm 3 with append by owner, and
+// bisson_update is update_frontier.
 #include "base.cuh"
 
 namespace {
@@ -62,7 +65,7 @@ __device__ void edges(const u64* col, const u32* row, const u32* frontier, const
   u64 low = 0, high = n; // cumul[low] <= gid < cumul[high]
   if (byWarp && gid - lane() * K < sum) {
     low = sourceOfWarp(cumul, n, gid - lane() * K);
-    high = min(n, low + lane() * K + 1); // every vertex of a frontier has an edge
+    if (byWarp == 1) high = min(n, low + lane() * K + 1); // every vertex of a frontier has an edge, but not on a grid: 2
   }
   u32 u[K], v[K];
   if (gid < sum) {
@@ -132,6 +135,18 @@ __device__ void expand(const u64* col, const u32* row, const u32* frontier, cons
   });
 }
 
+// expandToBins is algorithm 3 on several GPUs: bin b of out begins at b * room, and has its tail in tails.
+template <int K>
+__device__ void expandToBins(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum,
+                             u64 byWarp, u32* bmap, u32 columns, u32 column, u64* out, u64 room, u64* tails) {
+  edges<K>(col, row, frontier, cumul, n, sum, byWarp, [&](bool valid, u64, u32 u, u32 v) {
+    u32 m = valid ? 1u << (v & 31) : 0, bin = valid ? v % columns : 0;
+    bool first = valid && !(bmap[v / 32] & m) && !(atomicOr(&bmap[v / 32], m) & m);
+    u64 at = binned(tails, bin, first);
+    if (first) out[bin * room + at] = u64(v / columns) << 32 | (u * columns + column);
+  });
+}
+
 // scatter is the first pass of visit=compact. map has an entry for each vertex.
 template <int K>
 __device__ void scatter(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum,
@@ -166,6 +181,11 @@ __device__ void keep(const u64* col, const u32* row, const u32* frontier, const 
     expand<K>(col, row, frontier, cumul, n, sum, byWarp, bmap, pred, dst, appendByWarp, counters);                     \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(THREADS)                                                                \
+  bisson_expand_to_bins_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum,     \
+                            u64 byWarp, u32* bmap, u64 columns, u64 column, u64* out, u64 room, u64* tails) {          \
+    expandToBins<K>(col, row, frontier, cumul, n, sum, byWarp, bmap, u32(columns), u32(column), out, room, tails);     \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(THREADS)                                                                \
   bisson_scatter_##K(const u64* col, const u32* row, const u32* frontier, const u64* cumul, u64 n, u64 sum, u64 byWarp,\
                      const i64* pred, u64* map) {                                                                      \
     scatter<K>(col, row, frontier, cumul, n, sum, byWarp, pred, map);                                                  \
@@ -181,3 +201,16 @@ BISSON(2)
 BISSON(4)
 BISSON(8)
 BISSON(16)
+
+// bisson_update makes discovered vertices that were not visited the frontier of their owner, by their numbers in the
+// column. counters: vertices.
+extern "C" __global__ void __launch_bounds__(THREADS)
+bisson_update(const u64* found, u64 n, u64 rows, u64 gridRow, u64 columns, u64 column, u32* bmap, u64* pred, u32* dst,
+              Counters* counters) {
+  u64 i = u64(blockIdx.x) * THREADS + threadIdx.x, none = ~u64(0);
+  u32 place = i < n ? u32(found[i] >> 32) : 0, number = place * u32(columns) + u32(column);
+  bool first = i < n && pred[place] == none && atomicCAS(&pred[place], none, u64(u32(found[i]))) == none;
+  if (first) atomicOr(&bmap[number / 32], 1u << (number & 31));
+  u64 at = binned(&counters->vertices, 0, first);
+  if (first) dst[at] = place * u32(rows) + u32(gridRow);
+}

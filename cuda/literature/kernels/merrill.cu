@@ -14,6 +14,10 @@
 // label decides then; several threads may find a vertex unvisited, so it may be in a queue twice, with the parent that
 // was written last. All of them are of the same level. If duplicates fill a queue, the host repeats the search with
 // `exact`, where atomicOr on the mask decides.
+//
+// Several GPUs (section 7; base.cu has the grid, of one row): a GPU expands its vertices, filters their neighbors by a
+// mask of those that it has sent before, and sorts the others into bins by owner; owners contract what they get, with
+// `exact`.
 #include "base.cuh"
 
 namespace {
@@ -29,7 +33,7 @@ constexpr u32 HISTORY = 1024;      // entries of a CTA's table
 struct Merrill {
   const u64* R;        // [n+1] rows
   const u32* C;        // columns
-  u64* parent;         // label with output=predecessor
+  u64* parent;         // label with output=predecessor; null: the mask only
   u32* dist;           // label with output=distance, otherwise null
   uint8_t* mask;       // bitmap of visited vertices
   u32* vertices[2];    // queues: the frontier of vertices, in and out
@@ -42,6 +46,9 @@ struct Merrill {
   u64 depth;
   Counters* counters;  // vertices and edges: tails of the queues that are written; examined: not 0 if one is full
   u64* culled;         // with counters=on: the number of neighbors for each value of Culled; otherwise null
+  u64 rank, ranks;     // vertex v of an expansion is label v * ranks + rank
+  const u64* found;    // the frontier of edges in merrill_contract, in place of edges and pred; otherwise null
+  u32* keptPred;       // of the vertices that merrill_contract writes; otherwise null
 };
 
 // Culled says why a neighbor is not in the next frontier, or that it is; merrill.go has the names.
@@ -149,7 +156,7 @@ __device__ bool contracted(const Merrill& m, Shared& s, bool valid, u32 v, u32 u
     uint8_t bits = __ldg(m.mask + v / 8), bit = 1u << (v % 8);
     if (bits & bit) {
       hit = true;
-    } else if (m.dist != nullptr ? m.dist[v] != NONE : i64(m.parent[v]) >= 0) {
+    } else if (m.dist != nullptr ? m.dist[v] != NONE : m.parent != nullptr && i64(m.parent[v]) >= 0) {
       if (!m.exact) m.mask[v / 8] = bits | bit;
       late = true;
     }
@@ -187,7 +194,7 @@ __device__ bool contracted(const Merrill& m, Shared& s, bool valid, u32 v, u32 u
   }
   count(m, KEPT, valid);
   if (!valid) return false;
-  if (m.dist != nullptr) m.dist[v] = u32(m.depth); else m.parent[v] = u;
+  if (m.dist != nullptr) m.dist[v] = u32(m.depth); else if (m.parent != nullptr) m.parent[v] = u;
   return true;
 }
 
@@ -206,7 +213,7 @@ __device__ void expand(const Merrill& m, Shared& s, u32 v) {
   gather(m, s, v, begin, length, before, [&](bool valid, u32 neighbor, u32 u, u64 place) {
     if (!valid) return;
     m.edges[1][base + place] = neighbor;
-    if (m.dist == nullptr) m.pred[1][base + place] = u;
+    if (m.dist == nullptr) m.pred[1][base + place] = u * u32(m.ranks) + u32(m.rank);
   });
 }
 
@@ -218,11 +225,16 @@ extern "C" __global__ void __launch_bounds__(CTA) merrill_contract(Merrill m) {
   begin(m, s);
   for (u64 tile = u64(blockIdx.x) * CTA; tile < m.in; tile += u64(gridDim.x) * CTA) {
     u64 i = tile + threadIdx.x, total;
-    u32 v = i < m.in ? m.edges[0][i] : NONE, u = i < m.in && m.dist == nullptr ? m.pred[0][i] : NONE;
+    u32 v = NONE, u = NONE;
+    if (i < m.in && m.found != nullptr) v = u32(m.found[i] >> 32), u = u32(m.found[i]);
+    else if (i < m.in) v = m.edges[0][i], u = m.dist == nullptr ? m.pred[0][i] : NONE;
     bool kept = contracted(m, s, i < m.in, v, u);
     u64 before = sumBefore(s, kept, total);
     u64 base = reserve(s, &m.counters->vertices, total, m.room, m.counters);
-    if (kept && base != ~u64(0)) m.vertices[1][base + before] = v;
+    if (kept && base != ~u64(0)) {
+      m.vertices[1][base + before] = v;
+      if (m.keptPred != nullptr) m.keptPred[base + before] = u;
+    }
   }
 }
 
@@ -270,6 +282,14 @@ extern "C" __global__ void __launch_bounds__(CTA) merrill_expand_contract(Merril
   }
   gathered = warpSum(gathered);
   if (lane() == 0 && gathered != 0) atomicAdd(&m.counters->edges, gathered);
+}
+
+// merrill_bin counts the vertices of each owner. With out, it writes them to bins that begin at tails.
+extern "C" __global__ void merrill_bin(const u32* vertices, const u32* pred, u64 n, u64 ranks, u64* tails, u64* out) {
+  u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+  u32 v = i < n ? vertices[i] : 0, p = u32(ranks);
+  u64 at = binned(tails, v % p, i < n);
+  if (i < n && out != nullptr) out[at] = u64(v / p) << 32 | pred[i];
 }
 
 // merrill_parents finds a parent for each vertex by its distance: the further pass of output=distance.
