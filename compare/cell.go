@@ -143,8 +143,8 @@ func (p pair) logRates() (a, b [][]float64, roots int) {
 	runs := slices.Concat(p.runs[0], p.runs[1])
 	for i, run := range runs {
 		for _, r := range run.Roots {
-			if r.NEdge != nil && *r.NEdge > 0 && r.Time > 0 && len(rates[r.Root]) == i {
-				rates[r.Root] = append(rates[r.Root], math.Log(float64(*r.NEdge)/r.Time))
+			if teps, known := r.TEPS(); known && len(rates[r.Root]) == i {
+				rates[r.Root] = append(rates[r.Root], math.Log(teps))
 			}
 		}
 	}

@@ -193,6 +193,14 @@ func (r *RootRecord) SetTree(tree validate.Tree) {
 	r.M, r.NEdge, r.Reached = new(tree.Tuples), new(tree.NEdge()), new(tree.Reached)
 }
 
+// TEPS is the rate of the search with the reference's count of tuples; it is known if these were counted.
+func (r RootRecord) TEPS() (rate float64, known bool) {
+	if r.NEdge == nil || *r.NEdge <= 0 || r.Time <= 0 {
+		return 0, false
+	}
+	return float64(*r.NEdge) / r.Time, true
+}
+
 // Broken reports whether validation found the search wrong.
 func (r RootRecord) Broken() bool { return r.Violation != "" || r.Rule != 0 }
 
@@ -295,7 +303,7 @@ type Spread struct {
 func Summarize(roots []RootRecord) *Statistics {
 	var times, edges, perEdge, validations []float64
 	for _, r := range roots {
-		if r.NEdge == nil || *r.NEdge == 0 || r.Time <= 0 {
+		if _, known := r.TEPS(); !known {
 			continue
 		}
 		n := float64(*r.NEdge)

@@ -281,14 +281,6 @@ func (s Summary) Rate() float64 {
 	return s.Rates().TEPS.Mean
 }
 
-// RootRate is the TEPS of one search, with the reference's count of tuples.
-func RootRate(root record.RootRecord) (teps float64, known bool) {
-	if root.NEdge == nil || *root.NEdge <= 0 || root.Time <= 0 {
-		return 0, false
-	}
-	return float64(*root.NEdge) / root.Time, true
-}
-
 // PowerFigures are the figures of a run that may be shown; none where a search was found wrong.
 func (s Summary) PowerFigures() []record.PowerFigure {
 	if s.Energy == nil || s.Verdict().Grade == Wrong {

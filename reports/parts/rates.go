@@ -222,7 +222,7 @@ func spreadText(s record.Spread) string {
 func cloud(roots []record.RootRecord, place float64, color reports.Color) (out []reports.Shape) {
 	var rates []reports.Mark
 	for _, root := range roots {
-		if teps, known := reports.RootRate(root); known {
+		if teps, known := root.TEPS(); known {
 			text := fmt.Sprintf("root %s, search %d: %s GTEPS, %s", reports.RootLabel(root), root.Index, reports.GTEPS(teps),
 				units.Seconds(root.Time))
 			rates = append(rates, reports.Mark{At: xy(teps/1e9, 0), Look: reports.Look{Color: color.Fade(0x80)}, Radius: 1.5,
@@ -252,7 +252,7 @@ func Roots(r reports.Summary) reports.Table {
 	}
 	for _, root := range r.Roots[:min(len(r.Roots), maxRoots)] {
 		rate, validation, verdict, class := reports.Missing, reports.Missing, "not validated", "fair"
-		if teps, known := reports.RootRate(root); known {
+		if teps, known := root.TEPS(); known {
 			rate = reports.GTEPS(teps)
 		}
 		if root.Validated {

@@ -36,7 +36,7 @@ func fields(r reports.Result, run reports.Summary, root record.RootRecord) [][2]
 	if run.Construction != nil {
 		construct = seconds(run.Construction.Elapsed.Seconds())
 	}
-	if teps, known := reports.RootRate(root); known && !root.Broken() {
+	if teps, known := root.TEPS(); known && !root.Broken() {
 		rate = exact(teps)
 	}
 	if root.Validated {
@@ -180,7 +180,7 @@ func benchRun(b *bytes.Buffer, run reports.Summary) {
 	}
 	name := fmt.Sprintf("/engine=%s/%s", url.PathEscape(run.Engine.Name), on)
 	for _, root := range run.Roots {
-		if teps, known := reports.RootRate(root); known && !root.Broken() {
+		if teps, known := root.TEPS(); known && !root.Broken() {
 			fmt.Fprintf(b, "BenchmarkSearch%s 1 %s ns/op %s TEPS\n", name, exact(root.Time*1e9), exact(teps))
 		}
 	}
