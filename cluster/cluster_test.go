@@ -197,6 +197,12 @@ func TestLaunchersOnThisHost(t *testing.T) {
 	if env := must.Get(fork().command(task{})).Env; slices.Contains(env, "OMPI_MCA_mpi_yield_when_idle=1") {
 		t.Error("the launcher replaces the user's choice for waiting ranks")
 	}
+	t.Setenv("TEPS_MPI", "/opt/libmpi.so")
+	openMPI := must.Get(FindLauncher("mpirun"))
+	openMPI.programs = []string{"sh"}
+	if args := strings.Join(must.Get(openMPI.command(task{})).Args, " "); !strings.Contains(args, "-x TEPS_MPI") {
+		t.Errorf("processes on other hosts do not know the library: %s", args)
+	}
 	t.Setenv("PATH", "")
 	for _, l := range launchers() {
 		_, err := Start(t.Context(), Config{Launcher: l, Nodes: 1})

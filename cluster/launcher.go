@@ -147,6 +147,9 @@ func (l Launcher) command(t task, variables ...string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	if library, set := os.LookupEnv("TEPS_MPI"); set {
+		variables = append(variables, "TEPS_MPI="+library)
+	}
 	for _, v := range variables {
 		name, _, _ := strings.Cut(v, "=")
 		t.variables = append(t.variables, name)

@@ -53,7 +53,7 @@ func (f *clusterFlags) cluster() (*record.Cluster, error) {
 func build() string {
 	software := record.ThisSoftware()
 	info, _ := debug.ReadBuildInfo()
-	return fmt.Sprint(software, " ", info.Main.Sum)
+	return strings.TrimSpace(fmt.Sprint(software, " ", info.Main.Sum))
 }
 
 // clusterConfig returns how a cluster is started. Without a launcher it is one that is installed.
