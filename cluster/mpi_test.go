@@ -89,13 +89,13 @@ func TestKeptResultsStayWithTheProcesses(t *testing.T) {
 	out := plugins.Output{Parent: slices.Repeat([]graph.Vertex{graph.Unwritten}, 3)}
 	s.Keep(true)
 	must.Get(s.Search(t.Context(), 0, out))
-	own := s.Results(out)
-	if out.Parent[0] != graph.Unwritten || len(own) != 2 || !slices.Equal(own[0].Parent, []graph.Vertex{0, 1}) {
+	own := s.parents.own
+	if out.Parent[0] != graph.Unwritten || len(own) != 2 || !slices.Equal(own[0], []graph.Vertex{0, 1}) {
 		t.Errorf("kept: %v of the host, %v of the processes", out, own)
 	}
 	s.Keep(false)
 	must.Get(s.Search(t.Context(), 2, out))
-	if !slices.Equal(out.Parent, []graph.Vertex{1, 2, 2}) || own[0].Parent[0] != graph.Unwritten {
+	if !slices.Equal(out.Parent, []graph.Vertex{1, 2, 2}) || own[0][0] != graph.Unwritten {
 		t.Errorf("gathered: %v of the host, %v of the processes", out, own)
 	}
 }

@@ -280,15 +280,8 @@ func (s *Spread) Repeat(ctx context.Context, roots []graph.Vertex, duration time
 	return done[0], nil
 }
 
-// Keep and Results implement harness.Spread.
+// Keep implements harness.Spread.
 func (s *Spread) Keep(keep bool) { s.keep = keep }
-
-func (s *Spread) Results(all plugins.Output) (own []plugins.Output) {
-	for k := range s.parents.own {
-		own = append(own, s.of(k, all))
-	}
-	return own
-}
 
 // gather stops the processes, copies their results to those of the host, and overwrites them.
 func (s *Spread) gather(out plugins.Output) {

@@ -205,3 +205,60 @@ func TestEngineIsStoppedAfterEachSearch(t *testing.T) {
 		t.Errorf("it used %g s of processor time after its searches", after)
 	}
 }
+
+// sleepy is an engine whose searches from a vertex without neighbors take half the time of the one before.
+type sleepy struct {
+	*serial
+	first, next, shortest time.Duration
+	woken                 int
+}
+
+func (e *sleepy) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	if len(e.csr.Neighbors(root)) > 0 {
+		e.next = e.first
+	} else {
+		e.woken++
+		time.Sleep(e.next)
+		e.next = max(e.next/2, e.shortest)
+	}
+	return e.serial.Search(ctx, root, out)
+}
+
+func TestEngineIsWokenUntilItsCallsGetNoFaster(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		first, shortest time.Duration
+		wake, want      int // calls before each search
+	}{{8 * ms, ms, 10, 5}, {8 * ms, ms, 3, 3}, {ms, ms, 10, 2}, {80 * ms, ms, 10, 2}, {ms, ms, 0, 0}} {
+		inBubble(t, func(t *testing.T) {
+			e, plan := &sleepy{serial: &serial{}, first: c.first, next: c.first, shortest: c.shortest}, planOf(8, "a")
+			plan.Wake = c.wake
+			must.Get2(runs(t, t.Context(), hostOf(map[string]*sleepy{"a": e}), plan))
+			if want := 65 * c.want; e.woken != want { // and for the warm-up
+				t.Errorf("%+v: %d calls, want %d", c, e.woken, want)
+			}
+		})
+	}
+}
+
+// forgetful is an engine that writes only the parents of vertices that it reaches, except when it is woken.
+type forgetful struct{ *serial }
+
+func (e forgetful) Search(ctx context.Context, root graph.Vertex, out plugins.Output) (plugins.Traversal, error) {
+	own := plugins.Output{Parent: make([]graph.Vertex, len(out.Parent))}
+	t, err := e.serial.Search(ctx, root, own)
+	for v, parent := range own.Parent {
+		if parent != graph.Unreached || len(e.csr.Neighbors(root)) == 0 {
+			out.Parent[v] = parent
+		}
+	}
+	return t, err
+}
+
+func TestCallsThatWakeAnEngineHideNoEntryThatItDoesNotWrite(t *testing.T) {
+	e := map[string]forgetful{"a": {&serial{}}}
+	r, _ := must.Get2(runs(t, t.Context(), hostOf(e), planOf(10, "a")))
+	if r.Runs[0].BrokenRoots() == 0 {
+		t.Error("all searches are valid")
+	}
+}

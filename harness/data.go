@@ -48,9 +48,8 @@ type Session interface {
 
 	// Ready overwrites all parents and distances, so that an entry that a search does not write is detected.
 	Ready(ctx context.Context) error
-	// Search is kernel 2 or 3. Before, it overwrites some parents again, because calls that wake the engine, outside any
-	// measurement, have written them. As soon as the engine has returned from another call, its processes are stopped
-	// until the next one.
+	// Search is kernel 2 or 3, or wakes the engine, outside any measurement. As soon as the engine has returned from
+	// another call than such, its processes are stopped until the next one.
 	Search(ctx context.Context, root graph.Vertex, wake bool) (Searched, error)
 	// Repeat is plugins.Repeater. It stops the processes as Search does.
 	Repeat(ctx context.Context, roots []graph.Vertex, duration time.Duration) (Repeated, error)

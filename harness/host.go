@@ -46,9 +46,8 @@ type Spread interface {
 	plugins.Engine
 	// Prepare starts the processes, outside the clock of kernel 1.
 	Prepare(ctx context.Context, options map[string]string) error
-	// Keep leaves the results of searches with the processes (Results), which are not stopped, until Keep(false).
+	// Keep leaves the results of searches with the processes, which are not stopped, until Keep(false).
 	Keep(keep bool)
-	Results(all plugins.Output) []plugins.Output
 }
 
 // ProcessesOf returns the number of processes on each of several hosts that an engine's option ranks asks for; 0: the

@@ -157,8 +157,7 @@ type engineRun struct {
 	session     Session
 	description plugins.Description
 	built       plugins.Construction
-	confirm     map[int]bool  // searches that both the device and the CPU validate
-	awake       time.Duration // of the fastest call that woke the engine
+	confirm     map[int]bool // searches that both the device and the CPU validate
 	memory      *record.PeakMemory
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -97,24 +98,24 @@ func (e *engineRun) search(ctx context.Context, root graph.Vertex) (_ record.Roo
 // maxWake is the time after which no further call wakes an engine.
 const maxWake = 100 * time.Millisecond
 
-// wake makes untimed calls right before a timed one, until one takes at most 1.1 times as long as the fastest before
-// it. The plan limits their number. Threads that slept while the host validated need some calls until they run where
-// they ran before. These calls search from a vertex without neighbors, or once from another root if there is none.
+// wake makes untimed calls right before a timed one, until one takes at least 0.9 times as long as the one before it.
+// The plan limits their number. Threads that slept while the host validated need some calls until they run where they
+// ran before. These calls search from a vertex without neighbors, or once from another root if there is none.
 func (e *engineRun) wake(ctx context.Context) error {
 	root, limit := e.in.made.Isolated, e.plan.Wake
 	if int64(root) >= e.in.graph.Vertices {
 		root, limit = e.in.roots[0], min(limit, 1)
 	}
-	begin := time.Now()
-	for i := 0; i < limit && time.Since(begin) < maxWake; i++ {
+	before := time.Duration(math.MaxInt64)
+	for begin := time.Now(); limit > 0 && time.Since(begin) < maxWake; limit-- {
 		found, err := e.session.Search(ctx, root, true)
 		if err != nil {
 			return fmt.Errorf("from vertex %d, untimed: %w", root, err)
 		}
-		if e.awake != 0 && found.Wall <= e.awake+e.awake/10 {
+		if found.Wall >= before-before/10 {
 			break
 		}
-		e.awake = cmp.Or(min(e.awake, found.Wall), found.Wall)
+		before = found.Wall
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"time"
 
@@ -135,29 +134,9 @@ func (s *localSession) Ready(context.Context) error {
 	return nil
 }
 
-// markStride is the distance of the parents that mark overwrites.
-const markStride = 509
-
-func (s *localSession) mark() {
-	all := []plugins.Output{s.out}
-	if s.spread != nil {
-		all = s.spread.Results(s.out)
-	}
-	for _, out := range all {
-		for i := rand.IntN(markStride); i < len(out.Parent); i += markStride {
-			if out.Parent[i] = graph.Unwritten; out.Distance != nil {
-				out.Distance[i] = graph.UnwrittenDistance()
-			}
-		}
-	}
-}
-
 func (s *localSession) Search(ctx context.Context, root graph.Vertex, wake bool) (found Searched, err error) {
 	if s.spread != nil { // processes that were stopped would begin the timed search with cold caches
 		s.spread.Keep(wake)
-	}
-	if !wake {
-		s.mark()
 	}
 	start := time.Now()
 	if found.Traversal, err = s.engine.Search(ctx, root, s.out); wake {

@@ -282,8 +282,12 @@ func TestStaleDirsAreRemovedAndOthersAreNot(t *testing.T) {
 	unwaited := filepath.Join(base, fmt.Sprintf("teps-host-%d-1", zombie.Process.Pid))
 	must.Do(os.Mkdir(unwaited, 0o700))
 	must.Do(os.Mkdir(filepath.Join(base, "teps-test-x"), 0o700))
+	shared := fmt.Sprintf("/dev/shm/teps-test-%d-1", dead.Process.Pid)
+	if runtime.GOOS == "linux" {
+		must.Do(os.MkdirAll(shared, 0o700))
+	}
 	living := newDir()
-	if exists(stale) || exists(other) || exists(unwaited) && runtime.GOOS == "linux" {
+	if exists(shared) || exists(stale) || exists(other) || exists(unwaited) && runtime.GOOS == "linux" {
 		t.Error("a directory of a dead process is still there")
 	}
 	// That of a process in another container, which is not visible here but holds the lock.
