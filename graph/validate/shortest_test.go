@@ -276,6 +276,24 @@ func TestPartsAgreeWithTheValidatorOnShortestPaths(t *testing.T) {
 	}
 }
 
+// All tuples of a star are on shortest paths: more than a part collects before it looks up their parents.
+func TestPartsLookUpManyTreeEdges(t *testing.T) {
+	const leaves = 8 * poolHits
+	w := weighted{sample: sample{vertices: leaves + 1}, weights: slices.Repeat([]float32{1}, leaves)}
+	for v := range graph.Vertex(leaves) {
+		w.edges = append(w.edges, graph.MakeEdge(0, v+1))
+	}
+	w.parent, w.distance = make([]graph.Vertex, leaves+1), slices.Repeat([]float32{1}, leaves+1)
+	w.distance[0] = 0
+	all, _ := newParts(t, w.edges, w.vertices, 2, 1)
+	for _, p := range all {
+		must.Do(p.SetWeights(w.weights[p.first:][:len(p.pairs)]))
+	}
+	v := mustValidator(t, w.edges, w.vertices, 1)
+	must.Do(v.SetWeights(w.weights))
+	must.Do(all.agreeOnPaths(t, v, w))
+}
+
 func TestPartRefusesWeights(t *testing.T) {
 	all, _ := newParts(t, []graph.Edge{graph.MakeEdge(0, 1), graph.MakeEdge(1, 2)}, 3, 1, 1)
 	for want, weights := range map[string][]float32{"want as many": {1}, "tuple 1 is -0.5": {0, -0.5}} {
