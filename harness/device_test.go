@@ -13,13 +13,14 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/graph/validate"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/testdata/bycpu"
 	"github.com/tepsbench/teps/record"
 )
 
-// slow is an accelerator that asks package graph, and can fail or lie.
+// slow is an accelerator that can fail or lie.
 type slow struct {
 	plugins.Engine // nil: a host opens engines
-	validator      *validate.Validator
+	cpu            bycpu.Accelerator
 	validated      int
 	lent           []graph.Edge
 	lends          int // of a list
@@ -45,8 +46,7 @@ func (s *slow) Generate(ctx context.Context, in plugins.Input) error {
 		clear(in.Tuples)
 		return err
 	}
-	err := errors.Join(in.Recipe.Generate(ctx, in.Tuples, in.First, 0),
-		graph.Weights(ctx, *in.Recipe, 0, 0, in.Weights, in.First, 0))
+	err := s.cpu.Generate(ctx, in)
 	if s.wrongTuple {
 		for i := range in.Tuples {
 			in.Tuples[i] = graph.MakeEdge(1, 2)
@@ -58,16 +58,11 @@ func (s *slow) Generate(ctx context.Context, in plugins.Input) error {
 	return err
 }
 
-func (s *slow) Load(ctx context.Context, in plugins.Input, vertices int64) (err error) {
+func (s *slow) Load(ctx context.Context, in plugins.Input, vertices int64) error {
 	if err := s.fails(ctx, "load"); err != nil {
 		return err
 	}
-	if in.Recipe != nil {
-		s.validator, err = validate.NewFromSource(ctx, *in.Recipe, make([]graph.Edge, 1000), 0)
-	} else if s.validator, err = validate.New(slices.Clone(in.Tuples), vertices, 0); err == nil && in.Weights != nil {
-		err = s.validator.SetWeights(slices.Clone(in.Weights))
-	}
-	return err
+	return s.cpu.Load(ctx, in, vertices)
 }
 
 func (s *slow) Lend(ctx context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
@@ -88,7 +83,7 @@ func (s *slow) Validate(ctx context.Context, root graph.Vertex, out plugins.Outp
 		return validate.Tree{}, err
 	}
 	s.validated++
-	tree, err := s.validator.Validate(ctx, root, out.Parent, out.Distance)
+	tree, err := s.cpu.Validate(ctx, root, out)
 	if s.lie != nil {
 		err = s.lie(&tree, err)
 	}

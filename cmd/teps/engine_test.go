@@ -8,7 +8,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/tepsbench/teps/opencl"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc"
+	"github.com/tepsbench/teps/plugins/testdata/bycpu"
 	"github.com/tepsbench/teps/serial"
 )
 
@@ -71,46 +71,28 @@ func TestWhatAnEngineSaysCannotControlATerminal(t *testing.T) {
 // testDevice does the host's work on the CPU, in another process. With the variable HOSTDEVICE_DIES it dies in
 // the tenth validation, and with HOSTDEVICE_MISSING it says that it is not there.
 type testDevice struct {
-	validator *validate.Validator
+	bycpu.Accelerator
 	validated int
 }
 
 func serveHostDevice() { rpc.ServeAccelerator(&testDevice{}) }
 
-func (*testDevice) Describe(context.Context) (plugins.Description, error) {
-	return plugins.Description{
-		Name: "test", Version: "1", Summary: "Works on the CPU.", Unavailable: os.Getenv("HOSTDEVICE_MISSING"),
-	}, nil
-}
-
-func (*testDevice) Generate(ctx context.Context, in plugins.Input) error {
-	clear(in.Tuples)
-	clear(in.Weights)
-	return errors.Join(in.Recipe.Generate(ctx, in.Tuples, in.First, 0),
-		graph.Weights(ctx, *in.Recipe, 0, 0, in.Weights, in.First, 0))
+func (d *testDevice) Describe(ctx context.Context) (plugins.Description, error) {
+	of, err := d.Accelerator.Describe(ctx)
+	of.Unavailable = os.Getenv("HOSTDEVICE_MISSING")
+	return of, err
 }
 
 func (*testDevice) Lend(context.Context, []graph.Edge) (*plugins.DeviceTuples, error) {
 	return nil, plugins.ErrUnavailable
 }
 
-func (d *testDevice) Load(ctx context.Context, in plugins.Input, vertices int64) (err error) {
-	if in.Recipe != nil {
-		d.validator, err = validate.NewFromSource(ctx, *in.Recipe, make([]graph.Edge, 1<<16), 0)
-	} else if d.validator, err = validate.New(slices.Clone(in.Tuples), vertices, 0); err == nil && in.Weights != nil {
-		err = d.validator.SetWeights(slices.Clone(in.Weights))
-	}
-	return err
-}
-
 func (d *testDevice) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {
 	if d.validated++; d.validated == 10 && os.Getenv("HOSTDEVICE_DIES") != "" {
 		os.Exit(7)
 	}
-	return d.validator.Validate(ctx, root, out.Parent, out.Distance)
+	return d.Accelerator.Validate(ctx, root, out)
 }
-
-func (*testDevice) Close() error { return nil }
 
 // maker is an engine that makes tuples from their recipe where there is no list.
 type maker struct{ plugins.Engine }

@@ -23,6 +23,7 @@ import (
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
 	"github.com/tepsbench/teps/plugins/rpc/internal/enginepb"
+	"github.com/tepsbench/teps/plugins/testdata/bycpu"
 )
 
 // call makes a call of an engine by its name.
@@ -241,43 +242,6 @@ func TestOutputOfEnginesIsKept(t *testing.T) {
 	}
 }
 
-// byCPU is an accelerator that asks package graph.
-type byCPU struct{ validator *validate.Validator }
-
-func (*byCPU) Describe(context.Context) (plugins.Description, error) {
-	return plugins.Description{Name: "slow"}, nil
-}
-
-func (*byCPU) Generate(ctx context.Context, in plugins.Input) error {
-	return errors.Join(in.Recipe.Generate(ctx, in.Tuples, in.First, 0),
-		graph.Weights(ctx, *in.Recipe, 0, 0, in.Weights, in.First, 0))
-}
-
-func (a *byCPU) Load(ctx context.Context, in plugins.Input, vertices int64) (err error) {
-	if in.Recipe != nil {
-		a.validator, err = validate.NewFromSource(ctx, *in.Recipe, make([]graph.Edge, 1000), 0)
-	} else if a.validator, err = validate.New(slices.Clone(in.Tuples), vertices, 0); err == nil && in.Weights != nil {
-		err = a.validator.SetWeights(slices.Clone(in.Weights))
-	}
-	return err
-}
-
-func (*byCPU) Lend(_ context.Context, tuples []graph.Edge) (*plugins.DeviceTuples, error) {
-	if len(tuples) == 0 {
-		return nil, nil
-	}
-	return &plugins.DeviceTuples{Handle: []byte(tuples[0].String()), Count: int64(len(tuples))}, nil
-}
-
-func (a *byCPU) Validate(ctx context.Context, root graph.Vertex, out plugins.Output) (validate.Tree, error) {
-	if a.validator == nil {
-		return validate.Tree{}, plugins.ErrNotConstructed
-	}
-	return a.validator.Validate(ctx, root, out.Parent, out.Distance)
-}
-
-func (*byCPU) Close() error { return nil }
-
 // Package cuda/accelerator compares the verdicts of a device with those of package validate; here they only travel.
 func TestAcceleratorBehindAProcess(t *testing.T) {
 	s := newStage(t)
@@ -372,7 +336,7 @@ func TestNoTuplesStayWritable(t *testing.T) {
 		"the last piece": {t.Context(), 8, 16, false},
 		"canceled":       {canceled, 0, 8, false},
 	} {
-		s := acceleratorServer{&server{}, &byCPU{}}
+		s := acceleratorServer{&server{}, &bycpu.Accelerator{}}
 		segment := must.Get(segmentOf(stage.Host, tupleSegment, tuples[c.first:c.last], reserved))
 		_, err := s.Generate(c.ctx, &enginepb.GenerateRequest{
 			CallId: 1, Recipe: recipes.message(&recipe), Tuples: segment, First: c.first,

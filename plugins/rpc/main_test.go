@@ -23,6 +23,7 @@ import (
 	"github.com/tepsbench/teps/graph"
 	"github.com/tepsbench/teps/internal/must"
 	"github.com/tepsbench/teps/plugins"
+	"github.com/tepsbench/teps/plugins/testdata/bycpu"
 	"github.com/tepsbench/teps/serial"
 )
 
@@ -127,7 +128,7 @@ func acts() map[string]func() {
 		"serial": func() { Serve(serial.New()) },
 		"host":   hostAct,
 
-		"accelerates": func() { ServeAccelerator(&byCPU{}) },
+		"accelerates": func() { ServeAccelerator(&bycpu.Accelerator{}) },
 
 		"shows its input": serve(actor{construct: func(in plugins.Input) error {
 			return fmt.Errorf("%v %q %d", in.Tuples, in.DeviceTuples.Handle, in.DeviceTuples.Count)
