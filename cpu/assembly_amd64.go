@@ -19,6 +19,11 @@ func prefetch(array *uint32, length int, us *uint64, n int)
 //go:noescape
 func prefetchNeighbors(states *uint64, heads *layout.Head, size int, us *uint32, n int)
 
+// prefetchLines asks for the cache lines of an array.
+//
+//go:noescape
+func prefetchLines(first *byte, bytes int)
+
 // lookFirstVector is lookFirst for the first n vertices, with AVX-512 where there is: otherwise n is 0.
 func (s *paths) lookFirstVector(mine *pathWorker, us []uint32) (n, rest, hard int) {
 	if !processor.X86.HasAVX512F {
@@ -26,7 +31,7 @@ func (s *paths) lookFirstVector(mine *pathWorker, us []uint32) (n, rest, hard in
 	}
 	for ; n+lookahead <= len(us); n += lookahead {
 		heads, low := &s.g.Heads[0], s.pull.low
-		s.fetch(us, n+lookahead, heads, headSize)
+		s.fetchFirst(us, n)
 		r, h := vectorFirst(&s.states[0], heads, &us[n], lookahead, low, &mine.rest[rest], &mine.hard[hard])
 		rest, hard = rest+r, hard+h
 	}

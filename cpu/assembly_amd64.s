@@ -34,6 +34,22 @@ following:
 	JNZ        following
 	RET
 
+// func prefetchLines(first *byte, bytes int)
+TEXT ·prefetchLines(SB), NOSPLIT, $0-16
+	MOVQ first+0(FP), AX
+	MOVQ bytes+8(FP), BX
+	ADDQ AX, BX
+	JMP  check
+
+line:
+	PREFETCHT0 (AX)
+	ADDQ       $64, AX
+
+check:
+	CMPQ AX, BX
+	JB   line
+	RET
+
 // func vectorFirst(states *uint64, heads *layout.Head, us *uint32, n int, low float32, rest, hard *uint32)
 //	(rests, hards int)
 TEXT ·vectorFirst(SB), NOSPLIT, $0-72

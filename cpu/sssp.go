@@ -106,6 +106,7 @@ type blank struct {
 	states   []uint64
 	parent   []graph.Vertex
 	distance []float32
+	numbers  []uint32 // 0, 1, 2, ...
 }
 
 // pathStep is a part of a search that workers share. It works on items from..to-1.
@@ -139,6 +140,10 @@ func newPaths(ctx context.Context, g *layout.Weighted, t *team.Team, m *memory.A
 	s.blank.states = slices.Repeat([]uint64{s.none}, region)
 	s.blank.parent = slices.Repeat([]graph.Vertex{graph.Unreached}, region)
 	s.blank.distance = slices.Repeat([]float32{graph.Infinity()}, region)
+	s.blank.numbers = make([]uint32, region)
+	for i := range s.blank.numbers {
+		s.blank.numbers[i] = uint32(i)
+	}
 	s.levels.list = make([]plugins.Level, 0, 64)
 	s.levels.phases = []plugins.Phase{{Name: "begin"}, {Name: "output"}}
 	s.states = memory.Allocate[uint64](m, "states", g.Vertices+1)

@@ -14,6 +14,12 @@ func (s *paths) write(_, from, to int) {
 	for region := from; region < to; region++ {
 		begin, end := region<<layout.RegionBits, min((region+1)<<layout.RegionBits, g.Labels)
 		parent, distance := s.parent[begin:end], s.distance[begin:end]
+		if next := region + 1; next < g.Regions.Len() {
+			s.fetchRegion(next)
+		}
+		if first, last := g.Regions.VerticesOf(region, layout.Leaves); first < last { // their heads were fetched before
+			prefetchNeighbors(&s.states[0], &g.Heads[first], headSize, &s.blank.numbers[0], int(last-first))
+		}
 		copy(parent, s.blank.parent)
 		copy(distance, s.blank.distance)
 		for c := range layout.Pulled {
@@ -39,6 +45,23 @@ func (s *paths) write(_, from, to int) {
 				at := g.Label[h] & (1<<layout.RegionBits - 1)
 				parent[at], distance[at] = graph.Vertex(uint32(state)), distanceOf(state)
 			}
+		}
+	}
+}
+
+// fetchRegion asks for what write reads and writes in a region, a region before it.
+func (s *paths) fetchRegion(region int) {
+	g := s.g
+	begin, end := region<<layout.RegionBits, min((region+1)<<layout.RegionBits, g.Labels)
+	fetchLines(s.parent[begin:end])
+	fetchLines(s.distance[begin:end])
+	for c := range layout.Classes {
+		first, last := g.Regions.VerticesOf(region, c)
+		fetchLines(g.Label[first:last])
+		if c == layout.Leaves {
+			fetchLines(g.Heads[first:last])
+		} else {
+			fetchLines(s.states[first:last])
 		}
 	}
 }

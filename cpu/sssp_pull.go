@@ -178,7 +178,7 @@ func (s *paths) lookFirst(mine *pathWorker, us []uint32) (rest, hard int) {
 	us = us[n:]
 	for k, u := range us {
 		if k%lookahead == 0 {
-			s.fetch(us, k+lookahead, &heads[0], headSize)
+			s.fetchFirst(us, k)
 		}
 		h, x := &heads[u], states[u]
 		y := states[h.Neighbor]
@@ -192,6 +192,17 @@ func (s *paths) lookFirst(mine *pathWorker, us []uint32) (rest, hard int) {
 		hard += int(open &^ ready)
 	}
 	return rest, hard
+}
+
+// fetchFirst asks for what lookFirst needs after us[k:k+lookahead]: the states of neighbors, and further on, where
+// vertices follow each other, heads and states, because a processor does not fetch beyond a page by itself.
+func (s *paths) fetchFirst(us []uint32, k int) {
+	s.fetch(us, k+lookahead, &s.g.Heads[0], headSize)
+	const far = 4 * lookahead
+	if k += far; k+lookahead <= len(us) && us[k] == us[k-far]+far {
+		fetchLines(s.g.Heads[us[k]:][:lookahead])
+		fetchLines(s.states[us[k]:][:lookahead])
+	}
 }
 
 // nearer returns the state x of a vertex, or if that is nearer the one over entry h, whose neighbor has state y.

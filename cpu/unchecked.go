@@ -17,3 +17,9 @@ func (a unchecked[T]) at(i int) *T {
 
 // four returns the address of array[i:i+4].
 func (a unchecked[T]) four(i int) *[4]T { return (*[4]T)(unsafe.Pointer(a.at(i))) }
+
+// fetchLines asks for an array, and does not wait for it.
+func fetchLines[T any](array []T) {
+	var element T
+	prefetchLines((*byte)(unsafe.Pointer(unsafe.SliceData(array))), len(array)*int(unsafe.Sizeof(element)))
+}
