@@ -26,7 +26,7 @@ GO_WORDS = {"range", "map", "type", "func", "var", "len", "in"}
 
 def read(*patterns):
     paths = [path for pattern in patterns for path in sorted(glob.glob(os.path.join(here, pattern)))]
-    return "".join(open(path).read() for path in paths)
+    return "".join(open(path).read() for path in paths if ".gen." not in path)
 
 
 def camel(name):
@@ -34,23 +34,23 @@ def camel(name):
     return first + "".join(word.capitalize() for word in rest)
 
 
-def calls(source, leave=()):
-    """Returns the functions of the kernels in source."""
+def calls(source, package):
+    """Returns the functions of the kernels in source that a package calls."""
     made = {}
     for name, suffix, parameters in KERNEL.findall(source):
         parameters = [p for p in re.split(r"\s*,[\s\\]*", parameters.strip()) if p]
         kinds = [re.sub(r"\w+$", "", p).strip() for p in parameters]
-        if name in leave or not all(kind in ("u64", "i64") or kind.endswith(("*", "__restrict__")) for kind in kinds):
+        if not all(kind in ("u64", "i64") or kind.endswith(("*", "__restrict__")) for kind in kinds):
             continue  # launched on the device, or with a structure
         names = [re.search(r"(\w+)$", p)[1] for p in parameters]
         names = [n[0].lower() + n[1:] + ("_" if n in GO_WORDS else "") for n in names]
         function = camel(name.rstrip("_")) + "Kernel"
         args = (["suffix string"] if suffix else []) + ([", ".join(names) + " uint64"] if names else [])
         kernel = f'"{name}" + suffix' if suffix else f'"{name}"'
-        list_of = "[]uint64{" + ", ".join(names) + "}" if names else "nil"
         made[function] = (f'func {function}({", ".join(args)}) driver.Call '
-                          f'{{ return driver.Call{{Kernel: {kernel}, Args: {list_of}}} }}\n')
-    return [made[function] for function in sorted(made)]
+                          f'{{ return driver.Of({", ".join([kernel] + names)}) }}\n')
+    used = read(package + "*.go")
+    return [made[function] for function in sorted(made) if re.search(r"\b" + function + r"\b", used)]
 
 
 LENGTHS = {"MAX_RANKS": "maxRanks", "LEVELS": "launchLevels", "PHASES": "numPhases", "PATH_STEPS": "pathSteps"}
@@ -81,7 +81,7 @@ def structure(source, name, go):
 def write(path, package, imports, parts):
     text = HEAD.format(package) + (f'\nimport "{imports}"\n' if imports else "") + "\n" + "".join(parts)
     if package == "driver":
-        text = text.replace("driver.Call", "Call")
+        text = text.replace("driver.", "")
     target = os.path.join(here, path)
     with open(target, "w") as out:
         out.write(text)
@@ -89,16 +89,14 @@ def write(path, package, imports, parts):
 
 
 DRIVER = "github.com/tepsbench/teps/cuda/driver"
-write("driver/kernels.gen.go", "driver", None, calls(read("kernels/sort.cu", "kernels/lists.cu", "kernels/paths/pairs.cu"), ["range_entries", "list_keys"]))
+write("driver/kernels.gen.go", "driver", None, calls(read("kernels/sort.cu", "kernels/lists.cu", "kernels/paths/pairs.cu"), "driver/"))
 shared = [structure(read("kernels/graph.cuh", "kernels/search.cuh", "kernels/exchange.cuh", "kernels/paths/paths.cuh"), *names) for names in (
     ("Graph", "deviceGraph"), ("LevelRecord", "deviceLevel"), ("Status", "deviceStatus"), ("SearchParams", "searchParams"),
     ("Exchange", "deviceExchange"), ("Message", "deviceMessage"), ("Paths", "devicePaths"), ("PathStep", "pathStep"), ("PathStatus", "pathStatus"))]
-moving = ["count_edges", "select_edges"]
-sorting = ["sort_count", "sort_scatter", "prefix_sums", "count_unique", "write_lists", "end_lists"]
-write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), sorting + moving + ["child", "generate_weights"]))
+write("kernels.gen.go", "cuda", DRIVER, calls(read("kernels/*.cu", "kernels/paths/weigh.cu", "accelerator/kernels/generate.cu"), ""))
 with open(os.path.join(here, "structures.gen.go"), "w") as out:  # in every build: tests without CUDA read them
     out.write(HEAD.format("cuda").replace("//go:build cuda\n\n", "") + "\n" + "\n".join(shared))
 subprocess.run(["gofmt", "-w", os.path.join(here, "structures.gen.go")], check=True)
-write("literature/kernels.gen.go", "literature", DRIVER, calls(read("kernels/order.cu", "kernels/lists.cu", "literature/kernels/*.cu"), sorting + ["kolganov_child"]))
-write("team/kernels.gen.go", "team", DRIVER, calls(read("kernels/edges.cu")))
-write("accelerator/kernels.gen.go", "accelerator", DRIVER, calls(read("accelerator/kernels/*.cu")))
+write("literature/kernels.gen.go", "literature", DRIVER, calls(read("kernels/order.cu", "kernels/lists.cu", "literature/kernels/*.cu"), "literature/"))
+write("team/kernels.gen.go", "team", DRIVER, calls(read("kernels/edges.cu"), "team/"))
+write("accelerator/kernels.gen.go", "accelerator", DRIVER, calls(read("accelerator/kernels/*.cu"), "accelerator/"))

@@ -9,135 +9,113 @@ package cuda
 import "github.com/tepsbench/teps/cuda/driver"
 
 func alignedFillKernel(words, rows, begin, aligned uint64) driver.Call {
-	return driver.Call{Kernel: "aligned_fill", Args: []uint64{words, rows, begin, aligned}}
+	return driver.Of("aligned_fill", words, rows, begin, aligned)
 }
 func alignedRowsKernel(words, limit, rows, size uint64) driver.Call {
-	return driver.Call{Kernel: "aligned_rows", Args: []uint64{words, limit, rows, size}}
+	return driver.Of("aligned_rows", words, limit, rows, size)
 }
 func clearParentsKernel(parent, length uint64) driver.Call {
-	return driver.Call{Kernel: "clear_parents", Args: []uint64{parent, length}}
+	return driver.Of("clear_parents", parent, length)
 }
 func copyWeightsKernel(from, n, into uint64) driver.Call {
-	return driver.Call{Kernel: "copy_weights", Args: []uint64{from, n, into}}
+	return driver.Of("copy_weights", from, n, into)
 }
 func coreListsKernel(head, entry, vertices, hubs, radius, reach, margin, size, heads, core uint64) driver.Call {
-	return driver.Call{Kernel: "core_lists", Args: []uint64{head, entry, vertices, hubs, radius, reach, margin, size, heads, core}}
+	return driver.Of("core_lists", head, entry, vertices, hubs, radius, reach, margin, size, heads, core)
 }
 func coreRadiiKernel(state, vertices, radius uint64) driver.Call {
-	return driver.Call{Kernel: "core_radii", Args: []uint64{state, vertices, radius}}
+	return driver.Of("core_radii", state, vertices, radius)
 }
 func coreSizesKernel(head, entry, vertices, hubs, radius, reach, margin, size uint64) driver.Call {
-	return driver.Call{Kernel: "core_sizes", Args: []uint64{head, entry, vertices, hubs, radius, reach, margin, size}}
+	return driver.Of("core_sizes", head, entry, vertices, hubs, radius, reach, margin, size)
 }
 func countDegreesKernel(pairs, n, degree uint64) driver.Call {
-	return driver.Call{Kernel: "count_degrees", Args: []uint64{pairs, n, degree}}
+	return driver.Of("count_degrees", pairs, n, degree)
 }
 func countEntriesKernel(edges, n, ranks, degree uint64) driver.Call {
-	return driver.Call{Kernel: "count_entries", Args: []uint64{edges, n, ranks, degree}}
+	return driver.Of("count_entries", edges, n, ranks, degree)
 }
 func countRangesKernel(edges, n, bySource, width, counts uint64) driver.Call {
-	return driver.Call{Kernel: "count_ranges", Args: []uint64{edges, n, bySource, width, counts}}
+	return driver.Of("count_ranges", edges, n, bySource, width, counts)
 }
 func degreeKeysKernel(degree, labels, largest, keys uint64) driver.Call {
-	return driver.Call{Kernel: "degree_keys", Args: []uint64{degree, labels, largest, keys}}
+	return driver.Of("degree_keys", degree, labels, largest, keys)
 }
 func entryKeysKernel(edges, n, bySource, fromTo, bits, keys, written uint64) driver.Call {
-	return driver.Call{Kernel: "entry_keys", Args: []uint64{edges, n, bySource, fromTo, bits, keys, written}}
+	return driver.Of("entry_keys", edges, n, bySource, fromTo, bits, keys, written)
 }
 func fillEntriesKernel(keys, values, n, entry uint64) driver.Call {
-	return driver.Call{Kernel: "fill_entries", Args: []uint64{keys, values, n, entry}}
+	return driver.Of("fill_entries", keys, values, n, entry)
 }
 func fillHeadsKernel(offset, vertices, entry, head uint64) driver.Call {
-	return driver.Call{Kernel: "fill_heads", Args: []uint64{offset, vertices, entry, head}}
+	return driver.Of("fill_heads", offset, vertices, entry, head)
 }
-func firstNeighborsKernel(first uint64) driver.Call {
-	return driver.Call{Kernel: "first_neighbors", Args: []uint64{first}}
-}
+func firstNeighborsKernel(first uint64) driver.Call { return driver.Of("first_neighbors", first) }
 func firstRelaysKernel(pairs, weights, n, vertex, vertices, hubs, length, first, leaf uint64) driver.Call {
-	return driver.Call{Kernel: "first_relays", Args: []uint64{pairs, weights, n, vertex, vertices, hubs, length, first, leaf}}
+	return driver.Of("first_relays", pairs, weights, n, vertex, vertices, hubs, length, first, leaf)
 }
 func generateKernel(c, scale, first, n, strideBits, out uint64) driver.Call {
-	return driver.Call{Kernel: "generate", Args: []uint64{c, scale, first, n, strideBits, out}}
+	return driver.Of("generate", c, scale, first, n, strideBits, out)
 }
 func groupBeginsKernel(keys, vertices, groups, begin uint64) driver.Call {
-	return driver.Call{Kernel: "group_begins", Args: []uint64{keys, vertices, groups, begin}}
+	return driver.Of("group_begins", keys, vertices, groups, begin)
 }
 func groupKeysKernel(labels, degree, smallest, vertices, ownHubs, hubs, keys uint64) driver.Call {
-	return driver.Call{Kernel: "group_keys", Args: []uint64{labels, degree, smallest, vertices, ownHubs, hubs, keys}}
+	return driver.Of("group_keys", labels, degree, smallest, vertices, ownHubs, hubs, keys)
 }
-func hubEdgesKernel(edges uint64) driver.Call {
-	return driver.Call{Kernel: "hub_edges", Args: []uint64{edges}}
-}
-func labelAllKernel(label uint64) driver.Call {
-	return driver.Call{Kernel: "label_all", Args: []uint64{label}}
-}
+func hubEdgesKernel(edges uint64) driver.Call { return driver.Of("hub_edges", edges) }
+func labelAllKernel(label uint64) driver.Call { return driver.Of("label_all", label) }
 func listKeysKernel(pairs, n, vertex, searched, fromTo, bits, keys, written uint64) driver.Call {
-	return driver.Call{Kernel: "list_keys", Args: []uint64{pairs, n, vertex, searched, fromTo, bits, keys, written}}
+	return driver.Of("list_keys", pairs, n, vertex, searched, fromTo, bits, keys, written)
 }
 func markLeavesKernel(pairs, n, degree, marked uint64) driver.Call {
-	return driver.Call{Kernel: "mark_leaves", Args: []uint64{pairs, n, degree, marked}}
+	return driver.Of("mark_leaves", pairs, n, degree, marked)
 }
 func maxDegreeKernel(degree, labels, result uint64) driver.Call {
-	return driver.Call{Kernel: "max_degree", Args: []uint64{degree, labels, result}}
+	return driver.Of("max_degree", degree, labels, result)
 }
 func numberAllKernel(local, section uint64) driver.Call {
-	return driver.Call{Kernel: "number_all", Args: []uint64{local, section}}
+	return driver.Of("number_all", local, section)
 }
 func numberHubsKernel(local, section uint64) driver.Call {
-	return driver.Call{Kernel: "number_hubs", Args: []uint64{local, section}}
+	return driver.Of("number_hubs", local, section)
 }
 func numberVerticesKernel(keys, vertices, label, vertex uint64) driver.Call {
-	return driver.Call{Kernel: "number_vertices", Args: []uint64{keys, vertices, label, vertex}}
+	return driver.Of("number_vertices", keys, vertices, label, vertex)
 }
-func outputTemplateKernel(out uint64) driver.Call {
-	return driver.Call{Kernel: "output_template", Args: []uint64{out}}
-}
-func ownTemplateKernel(out uint64) driver.Call {
-	return driver.Call{Kernel: "own_template", Args: []uint64{out}}
-}
+func outputTemplateKernel(out uint64) driver.Call { return driver.Of("output_template", out) }
+func ownTemplateKernel(out uint64) driver.Call    { return driver.Of("own_template", out) }
 func packListsKernel(offset, target, sources, used, place, words uint64) driver.Call {
-	return driver.Call{Kernel: "pack_lists", Args: []uint64{offset, target, sources, used, place, words}}
+	return driver.Of("pack_lists", offset, target, sources, used, place, words)
 }
 func packedSizesKernel(offset, target, sources, size uint64) driver.Call {
-	return driver.Call{Kernel: "packed_sizes", Args: []uint64{offset, target, sources, size}}
+	return driver.Of("packed_sizes", offset, target, sources, size)
 }
 func pathEntriesKernel(pairs, weights, n, vertex, vertices, hubs, first, second, fromTo, keys, values, written uint64) driver.Call {
-	return driver.Call{Kernel: "path_entries", Args: []uint64{pairs, weights, n, vertex, vertices, hubs, first, second, fromTo, keys, values, written}}
+	return driver.Of("path_entries", pairs, weights, n, vertex, vertices, hubs, first, second, fromTo, keys, values, written)
 }
 func pathKeysKernel(marked, labels, largest, keys, counts uint64) driver.Call {
-	return driver.Call{Kernel: "path_keys", Args: []uint64{marked, labels, largest, keys, counts}}
+	return driver.Of("path_keys", marked, labels, largest, keys, counts)
 }
 func rangeEntriesKernel(label, degree, searched, width, entries uint64) driver.Call {
-	return driver.Call{Kernel: "range_entries", Args: []uint64{label, degree, searched, width, entries}}
+	return driver.Of("range_entries", label, degree, searched, width, entries)
 }
 func secondRelaysKernel(pairs, weights, n, vertex, vertices, hubs, first, second uint64) driver.Call {
-	return driver.Call{Kernel: "second_relays", Args: []uint64{pairs, weights, n, vertex, vertices, hubs, first, second}}
+	return driver.Of("second_relays", pairs, weights, n, vertex, vertices, hubs, first, second)
 }
 func smallestHubsKernel(edges, n, local, smallest uint64) driver.Call {
-	return driver.Call{Kernel: "smallest_hubs", Args: []uint64{edges, n, local, smallest}}
+	return driver.Of("smallest_hubs", edges, n, local, smallest)
 }
 func smallestNeighborsKernel(pairs, n, vertex, smallest uint64) driver.Call {
-	return driver.Call{Kernel: "smallest_neighbors", Args: []uint64{pairs, n, vertex, smallest}}
+	return driver.Of("smallest_neighbors", pairs, n, vertex, smallest)
 }
-func topDownDynamicKernel(queued uint64) driver.Call {
-	return driver.Call{Kernel: "top_down_dynamic", Args: []uint64{queued}}
-}
+func topDownDynamicKernel(queued uint64) driver.Call { return driver.Of("top_down_dynamic", queued) }
 func unpackTuplesKernel(tuples, n, pairs, bounds uint64) driver.Call {
-	return driver.Call{Kernel: "unpack_tuples", Args: []uint64{tuples, n, pairs, bounds}}
+	return driver.Of("unpack_tuples", tuples, n, pairs, bounds)
 }
-func wakeAllKernel(launch uint64) driver.Call {
-	return driver.Call{Kernel: "wake_all", Args: []uint64{launch}}
-}
-func wakeKernel() driver.Call { return driver.Call{Kernel: "wake", Args: nil} }
-func wordHubsKernel(wordHub uint64) driver.Call {
-	return driver.Call{Kernel: "word_hubs", Args: []uint64{wordHub}}
-}
-func writeCorrectionsKernel(parent uint64) driver.Call {
-	return driver.Call{Kernel: "write_corrections", Args: []uint64{parent}}
-}
-func writeReachedKernel(parent uint64) driver.Call {
-	return driver.Call{Kernel: "write_reached", Args: []uint64{parent}}
-}
-func writeRootKernel(parent, root uint64) driver.Call {
-	return driver.Call{Kernel: "write_root", Args: []uint64{parent, root}}
-}
+func wakeAllKernel(launch uint64) driver.Call          { return driver.Of("wake_all", launch) }
+func wakeKernel() driver.Call                          { return driver.Of("wake") }
+func wordHubsKernel(wordHub uint64) driver.Call        { return driver.Of("word_hubs", wordHub) }
+func writeCorrectionsKernel(parent uint64) driver.Call { return driver.Of("write_corrections", parent) }
+func writeReachedKernel(parent uint64) driver.Call     { return driver.Of("write_reached", parent) }
+func writeRootKernel(parent, root uint64) driver.Call  { return driver.Of("write_root", parent, root) }

@@ -10,17 +10,10 @@ import (
 )
 
 func options() []plugins.Option {
-	choice := func(name, needs, meaning string, choices ...string) plugins.Option { // the first is the default
-		return plugins.Option{Name: name, Kind: plugins.Choice, Default: choices[0], Choices: choices, Needs: needs,
-			Meaning: meaning}
-	}
-	number := func(kind plugins.Kind, name, value string, limit float64, needs, meaning string) plugins.Option {
-		return plugins.Option{Name: name, Kind: kind, Default: value, Min: plugins.Bound(0), Max: plugins.Bound(limit),
-			Needs: needs, Meaning: meaning}
-	}
-	grid := team.Options("", plugins.Option{Choices: []string{"1d-dest", "2d", "1d-source"},
-		Meaning: "edges on several GPUs: 1d-dest: those to a GPU's vertices, and every frontier; " +
-			"2d: a grid; 1d-source: those from a GPU's vertices, and top-down steps send discovered vertices to their owners"})
+	choice := team.Choice
+	grid := team.Options("", choice("partition", "", "edges on several GPUs: 1d-dest: those to a GPU's vertices, and "+
+		"every frontier; 2d: a grid; 1d-source: those from a GPU's vertices, and top-down steps send discovered vertices to "+
+		"their owners", "1d-dest", "2d", "1d-source"))
 	return slices.Concat(grid, []plugins.Option{
 		choice("messages", "", "1d-source and 2d: top-down steps send vertices as lists with parents, or as bitmaps and "+
 			"fetch parents; adaptive: bitmaps if the frontier has many edges", messages...),
@@ -29,12 +22,12 @@ func options() []plugins.Option {
 			"scan", "dynamic"),
 		choice("bottomup", "", "bottom-up step: neighbors of 32 consecutive vertices interleaved, or plain CSR",
 			"aligned", "csr"),
-		number(plugins.Int, "aligned", "100", 100, "bottomup=aligned",
+		team.Number(plugins.Int, "aligned", "100", 0, 100, "bottomup=aligned",
 			"per cent of the vertices, hubs first, that get an aligned block"),
 		choice("levels", "", "all levels in one cooperative launch, or one launch for each level", "fused", "stepped"),
-		number(plugins.Int, "hubs", "0", maxHubs, "",
+		team.Number(plugins.Int, "hubs", "0", 0, maxHubs, "",
 			"vertices of largest degree that group other vertices; 0 is 1/64 of the vertices, 64 to 262144"),
-		number(plugins.Float, "memory", "0", 1<<20, "",
+		team.Number(plugins.Float, "memory", "0", 0, 1<<20, "",
 			"device memory that the engine may use, in GiB; 0 is all that the driver reports as free"),
 		choice("lists", "", "where neighbor lists are: device memory, pinned host memory, or (auto) the device if they fit",
 			"auto", "device", "host"),

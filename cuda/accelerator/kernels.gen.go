@@ -9,32 +9,32 @@ package accelerator
 import "github.com/tepsbench/teps/cuda/driver"
 
 func checkPathsKernel(pairs, weights, n, number, parent, distance, found, f uint64) driver.Call {
-	return driver.Call{Kernel: "check_paths", Args: []uint64{pairs, weights, n, number, parent, distance, found, f}}
+	return driver.Of("check_paths", pairs, weights, n, number, parent, distance, found, f)
 }
 func checkTuplesKernel(pairs, n, number, parent, jump, words, found, f uint64) driver.Call {
-	return driver.Call{Kernel: "check_tuples", Args: []uint64{pairs, n, number, parent, jump, words, found, f}}
+	return driver.Of("check_tuples", pairs, n, number, parent, jump, words, found, f)
 }
 func findMissingKernel(parent, found, vertices, root, f uint64) driver.Call {
-	return driver.Call{Kernel: "find_missing", Args: []uint64{parent, found, vertices, root, f}}
+	return driver.Of("find_missing", parent, found, vertices, root, f)
 }
 func generateKernel(c, scale, first, n, strideBits, out uint64) driver.Call {
-	return driver.Call{Kernel: "generate", Args: []uint64{c, scale, first, n, strideBits, out}}
+	return driver.Of("generate", c, scale, first, n, strideBits, out)
 }
 func generateWeightsKernel(c, scale, first, n, strideBits, out uint64) driver.Call {
-	return driver.Call{Kernel: "generate_weights", Args: []uint64{c, scale, first, n, strideBits, out}}
+	return driver.Of("generate_weights", c, scale, first, n, strideBits, out)
 }
 func jumpLevelsKernel(jump, vertices, root, f uint64) driver.Call {
-	return driver.Call{Kernel: "jump_levels", Args: []uint64{jump, vertices, root, f}}
+	return driver.Of("jump_levels", jump, vertices, root, f)
 }
 func makeWordsKernel(parent, jump, vertices, words, f uint64) driver.Call {
-	return driver.Call{Kernel: "make_words", Args: []uint64{parent, jump, vertices, words, f}}
+	return driver.Of("make_words", parent, jump, vertices, words, f)
 }
 func readDistancesKernel(in_, n, first, root, parent, distance, f uint64) driver.Call {
-	return driver.Call{Kernel: "read_distances", Args: []uint64{in_, n, first, root, parent, distance, f}}
+	return driver.Of("read_distances", in_, n, first, root, parent, distance, f)
 }
 func readParentsKernel(in_, n, first, vertices, root, parent, jump, f uint64) driver.Call {
-	return driver.Call{Kernel: "read_parents", Args: []uint64{in_, n, first, vertices, root, parent, jump, f}}
+	return driver.Of("read_parents", in_, n, first, vertices, root, parent, jump, f)
 }
 func unpackKernel(tuples, n, number, pairs, vertices, f uint64) driver.Call {
-	return driver.Call{Kernel: "unpack", Args: []uint64{tuples, n, number, pairs, vertices, f}}
+	return driver.Of("unpack", tuples, n, number, pairs, vertices, f)
 }

@@ -116,6 +116,9 @@ type Call struct {
 	Args   []uint64
 }
 
+// Of returns the call of a kernel.
+func Of(kernel string, args ...uint64) Call { return Call{kernel, args} }
+
 // Launch queues a kernel on a stream.
 func (d *GPU) Launch(stream cu.Stream, blocks, threads int, call Call) error {
 	f, err := d.Lookup(call.Kernel)

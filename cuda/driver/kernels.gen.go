@@ -6,24 +6,20 @@
 
 package driver
 
-func countUniqueKernel(keys, n, counts uint64) Call {
-	return Call{Kernel: "count_unique", Args: []uint64{keys, n, counts}}
-}
+func countUniqueKernel(keys, n, counts uint64) Call { return Of("count_unique", keys, n, counts) }
 func endListsKernel(keys, n, bits, from, to, end, offset uint64) Call {
-	return Call{Kernel: "end_lists", Args: []uint64{keys, n, bits, from, to, end, offset}}
+	return Of("end_lists", keys, n, bits, from, to, end, offset)
 }
-func prefixSumsKernel(numbers, n, total uint64) Call {
-	return Call{Kernel: "prefix_sums", Args: []uint64{numbers, n, total}}
-}
+func prefixSumsKernel(numbers, n, total uint64) Call { return Of("prefix_sums", numbers, n, total) }
 func sortCountKernel(keys, n, shift, place uint64) Call {
-	return Call{Kernel: "sort_count", Args: []uint64{keys, n, shift, place}}
+	return Of("sort_count", keys, n, shift, place)
 }
 func sortScatterKernel(in_, out, n, shift, place uint64) Call {
-	return Call{Kernel: "sort_scatter", Args: []uint64{in_, out, n, shift, place}}
+	return Of("sort_scatter", in_, out, n, shift, place)
 }
 func sortScatterPairsKernel(in_, out, values, valuesOut, n, shift, place uint64) Call {
-	return Call{Kernel: "sort_scatter_pairs", Args: []uint64{in_, out, values, valuesOut, n, shift, place}}
+	return Of("sort_scatter_pairs", in_, out, values, valuesOut, n, shift, place)
 }
 func writeListsKernel(keys, n, bits, from, base, before, target, offset uint64) Call {
-	return Call{Kernel: "write_lists", Args: []uint64{keys, n, bits, from, base, before, target, offset}}
+	return Of("write_lists", keys, n, bits, from, base, before, target, offset)
 }

@@ -9,129 +9,105 @@ package literature
 import "github.com/tepsbench/teps/cuda/driver"
 
 func bissonDegreesKernel(col, frontier, n, cumul, tile uint64) driver.Call {
-	return driver.Call{Kernel: "bisson_degrees", Args: []uint64{col, frontier, n, cumul, tile}}
+	return driver.Of("bisson_degrees", col, frontier, n, cumul, tile)
 }
 func bissonExpandKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, bmap, pred, dst, appendByWarp, counters uint64) driver.Call {
-	return driver.Call{Kernel: "bisson_expand_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, bmap, pred, dst, appendByWarp, counters}}
+	return driver.Of("bisson_expand_"+suffix, col, row, frontier, cumul, n, sum, byWarp, bmap, pred, dst, appendByWarp, counters)
 }
 func bissonExpandToBinsKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, bmap, columns, column, out, room, tails uint64) driver.Call {
-	return driver.Call{Kernel: "bisson_expand_to_bins_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, bmap, columns, column, out, room, tails}}
+	return driver.Of("bisson_expand_to_bins_"+suffix, col, row, frontier, cumul, n, sum, byWarp, bmap, columns, column, out, room, tails)
 }
 func bissonKeepKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, pred, map_, kept, dst uint64) driver.Call {
-	return driver.Call{Kernel: "bisson_keep_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, pred, map_, kept, dst}}
+	return driver.Of("bisson_keep_"+suffix, col, row, frontier, cumul, n, sum, byWarp, pred, map_, kept, dst)
 }
 func bissonScanKernel(n, cumul, tile uint64) driver.Call {
-	return driver.Call{Kernel: "bisson_scan", Args: []uint64{n, cumul, tile}}
+	return driver.Of("bisson_scan", n, cumul, tile)
 }
 func bissonScatterKernel(suffix string, col, row, frontier, cumul, n, sum, byWarp, pred, map_ uint64) driver.Call {
-	return driver.Call{Kernel: "bisson_scatter_" + suffix, Args: []uint64{col, row, frontier, cumul, n, sum, byWarp, pred, map_}}
+	return driver.Of("bisson_scatter_"+suffix, col, row, frontier, cumul, n, sum, byWarp, pred, map_)
 }
 func bissonUpdateKernel(found, n, rows, gridRow, columns, column, bmap, pred, dst, counters uint64) driver.Call {
-	return driver.Call{Kernel: "bisson_update", Args: []uint64{found, n, rows, gridRow, columns, column, bmap, pred, dst, counters}}
-}
-func countDegreesKernel(pairs, n, degree uint64) driver.Call {
-	return driver.Call{Kernel: "count_degrees", Args: []uint64{pairs, n, degree}}
-}
-func degreeKeysKernel(degree, labels, largest, keys uint64) driver.Call {
-	return driver.Call{Kernel: "degree_keys", Args: []uint64{degree, labels, largest, keys}}
+	return driver.Of("bisson_update", found, n, rows, gridRow, columns, column, bmap, pred, dst, counters)
 }
 func depthBeginKernel(parent, n, depth uint64) driver.Call {
-	return driver.Call{Kernel: "depth_begin", Args: []uint64{parent, n, depth}}
+	return driver.Of("depth_begin", parent, n, depth)
 }
 func depthCountKernel(depth, n, length, frontier uint64) driver.Call {
-	return driver.Call{Kernel: "depth_count", Args: []uint64{depth, n, length, frontier}}
+	return driver.Of("depth_count", depth, n, length, frontier)
 }
 func depthJumpKernel(depth, n, root, counters uint64) driver.Call {
-	return driver.Call{Kernel: "depth_jump", Args: []uint64{depth, n, root, counters}}
+	return driver.Of("depth_jump", depth, n, root, counters)
 }
 func gridKeysKernel(edges, n, ranks, columns, bits uint64) driver.Call {
-	return driver.Call{Kernel: "grid_keys", Args: []uint64{edges, n, ranks, columns, bits}}
-}
-func groupBeginsKernel(keys, vertices, groups, begin uint64) driver.Call {
-	return driver.Call{Kernel: "group_begins", Args: []uint64{keys, vertices, groups, begin}}
-}
-func groupKeysKernel(labels, degree, smallest, vertices, ownHubs, hubs, keys uint64) driver.Call {
-	return driver.Call{Kernel: "group_keys", Args: []uint64{labels, degree, smallest, vertices, ownHubs, hubs, keys}}
+	return driver.Of("grid_keys", edges, n, ranks, columns, bits)
 }
 func habrKernel(suffix string, edges, packed, maxV, levels, iter, parent, modif uint64) driver.Call {
-	return driver.Call{Kernel: "habr_" + suffix, Args: []uint64{edges, packed, maxV, levels, iter, parent, modif}}
+	return driver.Of("habr_"+suffix, edges, packed, maxV, levels, iter, parent, modif)
 }
 func habrPackKernel(edges, maxV, packed uint64) driver.Call {
-	return driver.Call{Kernel: "habr_pack", Args: []uint64{edges, maxV, packed}}
+	return driver.Of("habr_pack", edges, maxV, packed)
 }
 func habrParentsKernel(suffix string, edges, packed, maxV, levels, parent uint64) driver.Call {
-	return driver.Call{Kernel: "habr_parents_" + suffix, Args: []uint64{edges, packed, maxV, levels, parent}}
+	return driver.Of("habr_parents_"+suffix, edges, packed, maxV, levels, parent)
 }
 func habrReadonlyKernel(suffix string, edges, packed, maxV, levels, iter, parent, modif uint64) driver.Call {
-	return driver.Call{Kernel: "habr_readonly_" + suffix, Args: []uint64{edges, packed, maxV, levels, iter, parent, modif}}
+	return driver.Of("habr_readonly_"+suffix, edges, packed, maxV, levels, iter, parent, modif)
 }
 func kolganovAlignKernel(x, a, n, aligned, block, rowsIndices, endV uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_align", Args: []uint64{x, a, n, aligned, block, rowsIndices, endV}}
+	return driver.Of("kolganov_align", x, a, n, aligned, block, rowsIndices, endV)
 }
 func kolganovBeginKernel(number, root, levels, parents, qcurr uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_begin", Args: []uint64{number, root, levels, parents, qcurr}}
+	return driver.Of("kolganov_begin", number, root, levels, parents, qcurr)
 }
 func kolganovBlocksKernel(x, aligned, block uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_blocks", Args: []uint64{x, aligned, block}}
+	return driver.Of("kolganov_blocks", x, aligned, block)
 }
 func kolganovBuKernel(first, end, step, n, rowsIndices, endV, lvl, levels, levels_out, parents, counters uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_bu", Args: []uint64{first, end, step, n, rowsIndices, endV, lvl, levels, levels_out, parents, counters}}
+	return driver.Of("kolganov_bu", first, end, step, n, rowsIndices, endV, lvl, levels, levels_out, parents, counters)
 }
 func kolganovDegreesKernel(x, n, keys uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_degrees", Args: []uint64{x, n, keys}}
+	return driver.Of("kolganov_degrees", x, n, keys)
 }
 func kolganovKeysKernel(x, a, n, number, rank, bits, keys uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_keys", Args: []uint64{x, a, n, number, rank, bits, keys}}
+	return driver.Of("kolganov_keys", x, a, n, number, rank, bits, keys)
 }
 func kolganovParentsKernel(number, original, n, levels, parents, parent uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_parents", Args: []uint64{number, original, n, levels, parents, parent}}
+	return driver.Of("kolganov_parents", number, original, n, levels, parents, parent)
 }
 func kolganovQueueKernel(levels, n, lvl, qnext, counters uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_queue", Args: []uint64{levels, n, lvl, qnext, counters}}
+	return driver.Of("kolganov_queue", levels, n, lvl, qnext, counters)
 }
 func kolganovRanksKernel(keys, n, rank uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_ranks", Args: []uint64{keys, n, rank}}
+	return driver.Of("kolganov_ranks", keys, n, rank)
 }
 func kolganovScatterKernel(at, value, n, to uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_scatter", Args: []uint64{at, value, n, to}}
+	return driver.Of("kolganov_scatter", at, value, n, to)
 }
 func kolganovTargetsKernel(a, entries, numberOfRank uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_targets", Args: []uint64{a, entries, numberOfRank}}
+	return driver.Of("kolganov_targets", a, entries, numberOfRank)
 }
 func kolganovTdKernel(qcurr, queued, x, a, lvl, child, pending, levels, parents, qnext, room, counters uint64) driver.Call {
-	return driver.Call{Kernel: "kolganov_td", Args: []uint64{qcurr, queued, x, a, lvl, child, pending, levels, parents, qnext, room, counters}}
+	return driver.Of("kolganov_td", qcurr, queued, x, a, lvl, child, pending, levels, parents, qnext, room, counters)
 }
 func listKeysKernel(pairs, n, vertex, searched, fromTo, bits, keys, written uint64) driver.Call {
-	return driver.Call{Kernel: "list_keys", Args: []uint64{pairs, n, vertex, searched, fromTo, bits, keys, written}}
-}
-func maxDegreeKernel(degree, labels, result uint64) driver.Call {
-	return driver.Call{Kernel: "max_degree", Args: []uint64{degree, labels, result}}
+	return driver.Of("list_keys", pairs, n, vertex, searched, fromTo, bits, keys, written)
 }
 func merrillBinKernel(vertices, pred, n, ranks, tails, out uint64) driver.Call {
-	return driver.Call{Kernel: "merrill_bin", Args: []uint64{vertices, pred, n, ranks, tails, out}}
+	return driver.Of("merrill_bin", vertices, pred, n, ranks, tails, out)
 }
 func merrillParentsKernel(r, c, n, dist, parent uint64) driver.Call {
-	return driver.Call{Kernel: "merrill_parents", Args: []uint64{r, c, n, dist, parent}}
-}
-func numberVerticesKernel(keys, vertices, label, vertex uint64) driver.Call {
-	return driver.Call{Kernel: "number_vertices", Args: []uint64{keys, vertices, label, vertex}}
+	return driver.Of("merrill_parents", r, c, n, dist, parent)
 }
 func quadraticKernel(r, c, n, iteration, dist, parent, counters uint64) driver.Call {
-	return driver.Call{Kernel: "quadratic", Args: []uint64{r, c, n, iteration, dist, parent, counters}}
-}
-func rangeEntriesKernel(label, degree, searched, width, entries uint64) driver.Call {
-	return driver.Call{Kernel: "range_entries", Args: []uint64{label, degree, searched, width, entries}}
+	return driver.Of("quadratic", r, c, n, iteration, dist, parent, counters)
 }
 func romeoCscKernel(c, r, n, in_queue, out_queue, visited, readOnly, parent, counters uint64) driver.Call {
-	return driver.Call{Kernel: "romeo_csc", Args: []uint64{c, r, n, in_queue, out_queue, visited, readOnly, parent, counters}}
+	return driver.Of("romeo_csc", c, r, n, in_queue, out_queue, visited, readOnly, parent, counters)
 }
 func romeoCsrKernel(c, r, words, in_queue, out_queue, visited, readOnly, parent, counters uint64) driver.Call {
-	return driver.Call{Kernel: "romeo_csr", Args: []uint64{c, r, words, in_queue, out_queue, visited, readOnly, parent, counters}}
-}
-func smallestNeighborsKernel(pairs, n, vertex, smallest uint64) driver.Call {
-	return driver.Call{Kernel: "smallest_neighbors", Args: []uint64{pairs, n, vertex, smallest}}
+	return driver.Of("romeo_csr", c, r, words, in_queue, out_queue, visited, readOnly, parent, counters)
 }
 func unpackTuplesKernel(tuples, n, pairs, bounds uint64) driver.Call {
-	return driver.Call{Kernel: "unpack_tuples", Args: []uint64{tuples, n, pairs, bounds}}
+	return driver.Of("unpack_tuples", tuples, n, pairs, bounds)
 }
-func wakeKernel() driver.Call { return driver.Call{Kernel: "wake", Args: nil} }
+func wakeKernel() driver.Call { return driver.Of("wake") }

@@ -21,13 +21,9 @@ var kernels = []string{"quadratic", "habr", "romeo", "merrill", "bisson", "kolga
 func kernelNames() string { return strings.Join(kernels, ", ") }
 
 func options() []plugins.Option {
-	choice := func(name, needs, meaning string, choices ...string) plugins.Option { // the first is the default
-		return plugins.Option{Name: name, Kind: plugins.Choice, Default: choices[0], Choices: choices, Meaning: meaning,
-			Needs: needs}
-	}
+	choice := team.Choice
 	number := func(name, value string, low, high float64, needs, meaning string) plugins.Option {
-		return plugins.Option{Name: name, Kind: plugins.Int, Default: value, Min: plugins.Bound(low),
-			Max: plugins.Bound(high), Needs: needs, Meaning: meaning}
+		return team.Number(plugins.Int, name, value, low, high, needs, meaning)
 	}
 	const habr, romeo, merrill, bisson = "kernel=habr", "kernel=romeo", "kernel=merrill", "kernel=bisson"
 	const kolganov, oneGPU = "kernel=kolganov", " ranks=0"
@@ -36,8 +32,8 @@ func options() []plugins.Option {
 	directions := plugins.SwitchOptions("14", "24")
 	directions[0].Needs = "kernel=romeo|kolganov" // the others need direction=auto
 	directions[1].Meaning += "; kernel=kolganov counts the edges of the last step, and is fast with 1048576 and beta=16384"
-	grid := team.Options("kernel=merrill|bisson", plugins.Option{Choices: []string{"2d", "1d-source"}, Needs: bisson,
-		Meaning: "edges on several GPUs: a grid, or those from a GPU's vertices; kernel=merrill has the latter"})
+	grid := team.Options("kernel=merrill|bisson", choice("partition", bisson,
+		"edges on several GPUs: a grid, or those from a GPU's vertices; kernel=merrill has the latter", "2d", "1d-source"))
 	kernel := choice("kernel", "", "the published search", kernels...)
 	return slices.Concat([]plugins.Option{kernel}, grid, []plugins.Option{
 		choice("levels", habr, "width of a level; a search with more levels than fit is refused", widths...),

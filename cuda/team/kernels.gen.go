@@ -9,8 +9,8 @@ package team
 import "github.com/tepsbench/teps/cuda/driver"
 
 func countEdgesKernel(pairs, n, ranks, columns, counts uint64) driver.Call {
-	return driver.Call{Kernel: "count_edges", Args: []uint64{pairs, n, ranks, columns, counts}}
+	return driver.Of("count_edges", pairs, n, ranks, columns, counts)
 }
 func selectEdgesKernel(pairs, n, gpu, ranks, columns, out, written uint64) driver.Call {
-	return driver.Call{Kernel: "select_edges", Args: []uint64{pairs, n, gpu, ranks, columns, out, written}}
+	return driver.Of("select_edges", pairs, n, gpu, ranks, columns, out, written)
 }

@@ -328,15 +328,10 @@ func (l *Link) Publish(b *plugins.Built, s offload.Search) {
 	offload.Publish(b, s, nil)
 	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
 		searches int64, err error) {
-		err = s.Do(func() error {
-			if err := s.Wake(); err != nil {
-				return err
-			}
+		err = offload.Run(ctx, s, out, func() error {
 			for start := time.Now(); ; searches++ {
-				if over, err := l.over(ctx, start, duration); err != nil {
+				if over, err := l.over(ctx, start, duration); err != nil || over {
 					return err
-				} else if over {
-					return s.CopyTo(ctx, out)
 				}
 				if err := s.Traverse(ctx, roots[searches%int64(len(roots))]); err != nil {
 					return err

@@ -11,23 +11,32 @@ import (
 	"github.com/tepsbench/teps/plugins"
 )
 
-// Options are those of engines of several processes: ranks and transfer, which need what needs says, device, and the
+// Choice makes an option. The first choice is the default.
+func Choice(name, needs, meaning string, choices ...string) plugins.Option {
+	return plugins.Option{Name: name, Kind: plugins.Choice, Default: choices[0], Choices: choices, Needs: needs,
+		Meaning: meaning}
+}
+
+// Number makes an option with bounds.
+func Number(kind plugins.Kind, name, value string, low, high float64, needs, meaning string) plugins.Option {
+	return plugins.Option{Name: name, Kind: kind, Default: value, Min: plugins.Bound(low), Max: plugins.Bound(high),
+		Needs: needs, Meaning: meaning}
+}
+
+// Options are those of engines of several processes: device, ranks and transfer, which need what needs says, and the
 // grid of a partition.
 func Options(needs string, partition plugins.Option) []plugins.Option {
-	partition.Name, partition.Kind, partition.Default = "partition", plugins.Choice, partition.Choices[0]
-	transfers := []string{"peer", "staged", "nccl"}
 	return []plugins.Option{
 		{Name: "device", Kind: plugins.Text, Default: "0", Meaning: "number of the GPU, as the driver counts them; with " +
 			"ranks: that of the first process of each host, and the others get the next ones, or numbers with commas, which " +
 			"the processes take in turn"},
-		{Name: "ranks", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Max: plugins.Bound(MaxRanks), Needs: needs,
-			Meaning: "processes under MPI with a GPU each, on one host or several; 0: one process without MPI, on one GPU"},
+		Number(plugins.Int, "ranks", "0", 0, MaxRanks, needs,
+			"processes under MPI with a GPU each, on one host or several; 0: one process without MPI, on one GPU"),
 		partition,
 		{Name: "rows", Kind: plugins.Int, Default: "0", Min: plugins.Bound(0), Divides: "ranks",
 			Needs: "partition=2d", Meaning: "rows of the 2d grid; 0: as square as possible"},
-		{Name: "transfer", Kind: plugins.Choice, Default: transfers[0], Choices: transfers, Needs: needs,
-			Meaning: "what several GPUs send each other: stores over their link, if they are of one host (peer), " +
-				"otherwise through host memory and MPI (staged); nccl: through NCCL"},
+		Choice("transfer", needs, "what several GPUs send each other: stores over their link, if they are of one host "+
+			"(peer), otherwise through host memory and MPI (staged); nccl: through NCCL", "peer", "staged", "nccl"),
 	}
 }
 

@@ -7,9 +7,10 @@ package team
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/tepsbench/teps/internal/offload"
 )
 
 // All processes make the same calls of Together and of what calls it. A process that fails makes one more, with its
@@ -84,19 +85,14 @@ func Gather(world Group, own []byte) ([][]byte, error) {
 
 // GatherNumbers returns the numbers of all processes.
 func GatherNumbers(world Group, own ...uint64) ([][]uint64, error) {
-	var bytes []byte
-	for _, n := range own {
-		bytes = binary.NativeEndian.AppendUint64(bytes, n)
-	}
-	all, err := Gather(world, bytes)
+	all, err := Gather(world, offload.Bytes(own))
 	if err != nil {
 		return nil, err
 	}
 	numbers := make([][]uint64, len(all))
 	for k, bytes := range all {
-		for ; len(bytes) >= 8; bytes = bytes[8:] {
-			numbers[k] = append(numbers[k], binary.NativeEndian.Uint64(bytes))
-		}
+		numbers[k] = make([]uint64, len(bytes)/8)
+		copy(offload.Bytes(numbers[k]), bytes)
 	}
 	return numbers, nil
 }

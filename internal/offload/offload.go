@@ -64,7 +64,7 @@ func Publish(b *plugins.Built, bfs, paths Search) {
 	}
 	b.Search = func(ctx context.Context, root graph.Vertex, out plugins.Output) (t plugins.Traversal, err error) {
 		s := of(out)
-		err = run(ctx, s, out, func() error {
+		err = Run(ctx, s, out, func() error {
 			start := time.Now()
 			err := s.Traverse(ctx, root)
 			if elapsed := time.Since(start); err == nil {
@@ -78,7 +78,7 @@ func Publish(b *plugins.Built, bfs, paths Search) {
 	b.Repeat = func(ctx context.Context, roots []graph.Vertex, duration time.Duration, out plugins.Output) (
 		searches int64, err error) {
 		s := of(out)
-		err = run(ctx, s, out, func() (err error) {
+		err = Run(ctx, s, out, func() (err error) {
 			searches, err = plugins.InTurn(ctx, roots, duration, func(root graph.Vertex) error { return s.Traverse(ctx, root) })
 			return err
 		})
@@ -87,7 +87,8 @@ func Publish(b *plugins.Built, bfs, paths Search) {
 	b.Free = bfs.Close
 }
 
-func run(ctx context.Context, s Search, out plugins.Output, search func() error) error {
+// Run calls search inside the clock, with what comes before and after it.
+func Run(ctx context.Context, s Search, out plugins.Output, search func() error) error {
 	return s.Do(func() error {
 		if err := s.Wake(); err != nil {
 			return err
