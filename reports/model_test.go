@@ -117,6 +117,20 @@ func TestDevicePrefersTheMachineNameOfAProcessor(t *testing.T) {
 	must.Equal(t, device(r), "2 × H200", "two devices")
 }
 
+func TestOfficialTextCountsTheProcessesOfMPI(t *testing.T) {
+	for _, c := range []struct {
+		builtin, ranks string
+		spreads        bool
+		want           int
+	}{{"mpi", "6", true, 6}, {"mpi", "", false, 1}, {"", "4", true, 4}, {"distributed", "4", false, 1}} {
+		s := Summary{Run: record.Run{Engine: record.EngineSpec{Builtin: c.builtin},
+			Options: map[string]string{"ranks": c.ranks}, Description: &plugins.Description{Spreads: c.spreads}}}
+		if got := s.MPIProcesses(); got != c.want {
+			t.Errorf("%+v: %d processes", c, got)
+		}
+	}
+}
+
 // A wait inside the clock of a search delays it; one that may have been outside does not.
 func TestDisturbedSearches(t *testing.T) {
 	r := samples.Result([]string{"cpu"}, 16)
