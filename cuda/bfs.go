@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -58,7 +59,7 @@ func (b *builder) newSearch() *search {
 	labels := b.graph.Labels
 	s := &search{device: b.device, memory: b.Memory, levels: make([]plugins.Level, 0, maxLevels+1)}
 	s.parents = b.Array("parents", parentBytes(int64(labels)))
-	status := b.hostArray("status", int64(unsafe.Sizeof(deviceStatus{})))
+	status := b.HostArray("status", int64(unsafe.Sizeof(deviceStatus{})))
 	s.status = (*deviceStatus)(b.Memory.Host(status))
 	rule := b.c.Switch()
 	s.params = searchParams{
@@ -198,6 +199,16 @@ func (s *search) record() {
 			s.levels = append(s.levels, l.level())
 		}
 	}
+}
+
+// level returns what a GPU has recorded of a level, without its phases.
+func (l *deviceLevel) level() plugins.Level {
+	level := plugins.Level{Frontier: int64(l.Frontier), Edges: plugins.Counted(int64(l.Examined)),
+		Elapsed: time.Duration(l.Nanoseconds)}
+	if l.BottomUp != 0 {
+		level.Direction = graph.BottomUp
+	}
+	return level
 }
 
 // writeFew writes the parents of a search that reached few vertices (kernels/output.cu).

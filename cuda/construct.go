@@ -136,14 +136,6 @@ func (b *builder) note(name, value string) {
 	b.notes = append(b.notes, plugins.Fact{Name: name, Value: value})
 }
 
-// hostArray allocates an array in pinned host memory.
-func (b *builder) hostArray(what string, bytes int64) (at uint64) {
-	if b.Err == nil {
-		at, b.Err = b.Memory.OnHost(what, bytes)
-	}
-	return at
-}
-
 func (b *builder) clearCounters() { b.Fill(b.counters, 0, 8*counters) }
 
 // counter returns counter i.

@@ -113,7 +113,7 @@ func (b *builder) packLists(l *lists, ranges offload.Ranges[uint64]) {
 	b.note("parts in which lists were sorted", fmt.Sprint(spans))
 	if b.c.Text("lists") == "host" {
 		device := l.target
-		l.target = b.hostArray("packed lists", int64(4*used+4))
+		l.target = b.HostArray("packed lists", int64(4*used+4))
 		if b.Err == nil {
 			err := cu.MemcpyDtoH(b.Memory.Host(l.target), cu.DevicePtr(device), int64(4*used))
 			b.Fail("copy packed lists to the host", err)
@@ -178,7 +178,7 @@ func (b *builder) placeLists(entries, maxRange int64) (target uint64) {
 		return b.Array("neighbor lists", 4*entries)
 	}
 	b.note("neighbor lists", "pinned in the host, read by the kernels over the bus")
-	return b.hostArray("neighbor lists", 4*entries)
+	return b.HostArray("neighbor lists", 4*entries)
 }
 
 // sortKeys makes and sorts the keys of the sources of s. The two arrays may change places.

@@ -77,12 +77,8 @@ func (p *pathBuilder) prepare() {
 		s.threads, err = s.function.Attribute(cu.FnMaxThreadsPerBlock)
 	}
 	p.Fail("", err)
-	if p.Err == nil {
-		s.params.Status, p.Err = p.Memory.OnHost("status", sizeOf[pathStatus]())
-	}
-	if p.Err == nil {
-		s.status = (*pathStatus)(p.Memory.Host(s.params.Status))
-	}
+	s.params.Status = p.HostArray("status", sizeOf[pathStatus]())
+	s.status = (*pathStatus)(p.Memory.Host(s.params.Status))
 }
 
 // sizeOf returns the size of a structure in bytes.

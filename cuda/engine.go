@@ -17,14 +17,14 @@
 //	kernels/graph.cuh     the graph and the numbering of its vertices
 //	kernels/neighbors.cuh neighbor lists, plain and packed
 //	kernels/exchange.cuh  messages of several GPUs; kernels/fold.cuh: additions for 1D by source and 2D;
-//	                      exchange.go: the same search on the host; phases.go: its record of a level
-//	process.go            several processes under MPI, a GPU each; world.go: their calls of each other; processes.go: how
-//	                      their GPUs reach each other; carrier.go: messages of GPUs that cannot reach the others' memory
+//	                      exchange.go: the same search on the host
+//	team                  several processes under MPI, a GPU each, and how their GPUs reach each other; carrier.go:
+//	                      messages of GPUs that cannot reach the others' memory
 //	sssp.go               kernel 3 on the host, on one GPU; kernels/paths/sssp.cu: on the device; construct_paths.go and
 //	                      kernels/paths/weigh.cu, core.cuh: its part of kernel 1; paths.cuh: its graph
 //	kernels/tuning.cuh    every constant that was chosen by measuring
 //	construct*.go         kernel 1, step by step; kernels/order.cu, lists.cu, packed.cu, derived.cu, sort.cu and
-//	                      (several GPUs) several.cu run on the device
+//	                      (several GPUs) edges.cu, several.cu run on the device
 //	plan.go               limits and memory: arithmetic that needs no GPU
 //
 // Without the build tag cuda the engine only describes itself, as unavailable. build.sh builds the rest.

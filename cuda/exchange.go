@@ -111,6 +111,13 @@ func (s *rankSearch) record() {
 	}
 }
 
+// spent returns what one of several GPUs has spent on a level. Times go from the last barrier to the arrival of its
+// last block at the next one. Vertices sent one by one leave in "scan" or "update", and are counted in "fold" or
+// "expand".
+func (l *deviceLevel) spent() *team.Spent {
+	return &team.Spent{Phase: l.Phase, Bytes: l.Bytes, Messages: l.Messages}
+}
+
 // Report describes the search. A search with more than maxLevels has no levels.
 func (s *rankSearch) Report(graph.Vertex) (t plugins.Traversal) {
 	s.record()
@@ -189,7 +196,7 @@ func (r *rank) connect() (all deviceExchange, c *carrier, err error) {
 		if !inHost {
 			return team.Array{At: r.Array(what, bytes)}
 		}
-		if a.At = r.hostArray(what, bytes); r.Err == nil {
+		if a.At = r.HostArray(what, bytes); r.Err == nil {
 			a.Host = driver.HostSlice[byte](r.Memory, a.At, bytes)
 			clear(a.Host)
 		}

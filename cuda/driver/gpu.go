@@ -121,25 +121,20 @@ func Of(kernel string, args ...uint64) Call { return Call{kernel, args} }
 
 // Launch queues a kernel on a stream.
 func (d *GPU) Launch(stream cu.Stream, blocks, threads int, call Call) error {
-	f, err := d.Lookup(call.Kernel)
-	if err != nil {
-		return err
-	}
-	if err := LaunchFunction(stream, f, blocks, threads, 0, unsafe.Pointer(unsafe.SliceData(call.Args)), len(call.Args),
-		false); err != nil {
-		return fmt.Errorf("kernel %s: %w", call.Kernel, err)
-	}
-	d.Launches++
-	return nil
+	return d.launch(stream, call.Kernel, blocks, threads, unsafe.Pointer(unsafe.SliceData(call.Args)), len(call.Args))
 }
 
 // LaunchArgument queues a kernel with one argument, a structure without pointers.
 func LaunchArgument[T any](d *GPU, stream cu.Stream, name string, blocks, threads int, argument T) error {
+	return d.launch(stream, name, blocks, threads, unsafe.Pointer(&argument), 1)
+}
+
+func (d *GPU) launch(stream cu.Stream, name string, blocks, threads int, arguments unsafe.Pointer, n int) error {
 	f, err := d.Lookup(name)
 	if err != nil {
 		return err
 	}
-	if err := LaunchFunction(stream, f, blocks, threads, 0, unsafe.Pointer(&argument), 1, false); err != nil {
+	if err := LaunchFunction(stream, f, blocks, threads, 0, arguments, n, false); err != nil {
 		return fmt.Errorf("kernel %s: %w", name, err)
 	}
 	d.Launches++

@@ -164,6 +164,14 @@ func (w *Work) Array(what string, bytes int64) (at uint64) {
 	return at
 }
 
+// HostArray allocates an array in pinned host memory.
+func (w *Work) HostArray(what string, bytes int64) (at uint64) {
+	if w.Err == nil {
+		at, w.Err = w.Memory.OnHost(what, bytes)
+	}
+	return at
+}
+
 // Filled allocates an array of equal bytes.
 func (w *Work) Filled(what string, bytes int64, with byte) uint64 {
 	at := w.Array(what, bytes)

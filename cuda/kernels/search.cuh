@@ -7,7 +7,7 @@
 
 constexpr int LEVELS = 65536;  // levels that one launch of the search runs
 
-// Phases of a level on several GPUs, named as in package distributed; phases.go has the same order.
+// Phases of a level on several GPUs, named as in package distributed; ../team/phases.go has the same order.
 constexpr int SCAN = 0;    // own lists are searched; vertices that are sent one by one leave during it
 constexpr int FOLD = 1;    // bitmaps of discovered vertices go to their owners
 constexpr int UPDATE = 2;  // owners add them to the next frontier

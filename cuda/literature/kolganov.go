@@ -156,14 +156,11 @@ func (b *base) relabel(host bool, number, rank uint64) {
 	buffer := b.array("keys of rows", 8*b.entries)
 	b.Sort(&keys, &buffer, int64(b.entries), 0, 2*targetBits)
 	b.Release(&buffer)
-	row, column := b.array("X", 8*(b.labels+1)), uint64(0)
+	row, place := b.array("X", 8*(b.labels+1)), b.Array
 	if host {
-		if b.Err == nil {
-			column, b.Err = b.Memory.OnHost("A", int64(4*b.entries))
-		}
-	} else {
-		column = b.array("A", 4*b.entries)
+		place = b.HostArray
 	}
+	column := place("A", int64(4*b.entries))
 	b.MakeLists(driver.Keys{Address: keys, N: b.entries, TargetBits: targetBits, To: b.labels}, 0, column, row)
 	b.Release(&keys)
 	numberOfRank := b.array("numbers of ranks", 4*b.labels)
