@@ -102,19 +102,10 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 			number[e.Neighbor] |= marked
 		}
 	}
-	vertices, entries := 0, uint32(0)
-	for v, n := range number {
-		if n > 0 || v < g.Hubs {
-			vertices++
-		}
-		entries += n &^ marked
-	}
-	c.Vertices = memory.Allocate[CoreVertex](m, "core", vertices+1)
-	c.Entries = memory.Allocate[CoreEntry](m, "core", int(entries)+1)
-	if m.Err() != nil {
+	if c.Vertices = memory.Allocate[CoreVertex](m, "core", g.Vertices+1); m.Err() != nil {
 		return nil
 	}
-	vertices, entries = 0, 0
+	vertices, entries := 0, uint32(0)
 	for v, n := range number {
 		if number[v] = None; n > 0 || v < g.Hubs {
 			c.Vertices[vertices] = CoreVertex{uint32(v), g.Label[v], entries, b.radius[v] + b.margin}
@@ -123,7 +114,12 @@ func NewCore(t *team.Team, m *memory.Arena, g *Weighted, state func(v uint32) (f
 			vertices++
 		}
 	}
-	c.Vertices[vertices].At, c.Entries[entries].Key = entries, graph.Infinity()
+	c.Vertices[vertices].At = entries
+	memory.Trim(m, &c.Vertices, vertices+1)
+	if c.Entries = memory.Allocate[CoreEntry](m, "core", int(entries)+1); m.Err() != nil {
+		return nil
+	}
+	c.Entries[entries].Key = graph.Infinity()
 	rest := c.Entries
 	for _, part := range parts {
 		for i, e := range part {
