@@ -175,7 +175,7 @@ func pathsReport(s *subject) {
 	s.persistently(func(int) {
 		t, wall := l.run(root)
 		s.must(t.Check(nil), "Traversal")
-		overhead := time.Duration(12*in.vertices) + 500*time.Microsecond
+		overhead := time.Duration(12*in.vertices) + 2*time.Millisecond
 		s.must(checkClock(t.Elapsed, wall, overhead), "Traversal.Elapsed")
 		s.checkTimes(t)
 	})
