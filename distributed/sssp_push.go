@@ -31,8 +31,8 @@ type frontierBlock struct {
 }
 
 const (
-	nearShare = 0.25 // of the reach that a round goes through: more takes fewer rounds and more vertices again
-	pushPiece = 64   // vertices of a frontier that a worker takes at a time
+	nearShare = 0.5 // of the reach that a round goes through: more takes fewer rounds and more vertices again
+	pushPiece = 64  // vertices of a frontier that a worker takes at a time
 	takePiece = 1 << 10
 )
 
@@ -59,7 +59,7 @@ func (p *paths) makeCore() {
 	if levels == 0 || levels > maxLevels {
 		return // safe is 0
 	}
-	p.margin = p.reach / 64
+	p.margin = p.reach / 512
 	p.safe = p.margin * (1 << 20) / float32(levels)
 	radii, targets := p.known, p.rows
 	if p.grid.C == 1 {
