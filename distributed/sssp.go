@@ -62,8 +62,8 @@ import (
 
 // The state of an own vertex is one word, so that a distance and its parent change together.
 const (
-	doubtful     = 1 << 63 // this look has not shown that the distance is right
-	distanceBit0 = 32      // 31 bits: a float32 without its sign; below them the parent's name
+	distanceBit0 = 32 // the distance as in known; below it the parent's name
+	certain      = final << distanceBit0
 
 	// The distance of a vertex in known or a message is a float32 in bits, which have the order of the numbers.
 	final    = 1 << 31 // it is right

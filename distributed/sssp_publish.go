@@ -117,7 +117,7 @@ func (p *paths) takeLooks(worker, from, to int) {
 			}
 		}
 		for _, v := range doubts {
-			atomic.OrUint64(&p.state[v], doubtful)
+			atomic.AndUint64(&p.state[v], ^uint64(certain))
 		}
 	}
 }

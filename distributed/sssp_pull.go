@@ -161,7 +161,7 @@ func (p *paths) lookAll(worker, from, to int, again bool) {
 }
 
 // lookFirst lets rows from..to-1 of a class look at their lists. In one dimension, those whose first neighbor is not
-// final wait, and have a distance in doubt.
+// final wait.
 func (p *paths) lookFirst(worker, from, to int) {
 	if p.grid.C > 1 {
 		p.look(worker, from, to)
@@ -176,10 +176,10 @@ func (p *paths) lookFirst(worker, from, to int) {
 		for k, v := range part {
 			h, y, state := &p.heads[v], x.words[k&(batch-1)], p.state[v]
 			d := uint64(math.Float32bits(math.Float32frombits(y&^final) + h.weight))
-			found := state ^ (state^(d<<distanceBit0|uint64(h.name)))&-less(d, state>>distanceBit0)
-			open := uint64(1 - p.rows[v]>>31)
+			open := 1 - state>>63
+			found := state ^ (state^(d<<distanceBit0|uint64(h.name)))&-(less(d, state>>distanceBit0)&open)
 			ready := uint64(y>>31) & open
-			p.state[v] = found | (open&^ready)<<63
+			p.state[v] = found | ready<<63
 			x.rest[n&(batch-1)] = v
 			n += int(ready & less(uint64(math.Float32bits(p.low+h.next)), found>>distanceBit0))
 			looked += open
@@ -236,27 +236,29 @@ func (p *paths) lookOn(x *pathWorker, v uint32, again bool) {
 			x.open = append(x.open, openEntry{v, u, w})
 		}
 	}
-	certain := floor >= best
-	if certain {
+	sure := floor >= best
+	if sure {
 		x.open = x.open[:opened]
 	} else if again && len(x.open) > p.width/openShare/len(p.workers) {
 		x.open, x.list = x.open[:opened], append(x.list, v)
 	}
 	if isOwn {
+		state := p.state[own] &^ certain
 		if parent != 0 {
 			x.nearest = min(x.nearest, math.Float32bits(best))
-			p.state[own] = uint64(math.Float32bits(best))<<distanceBit0 | uint64(parent)
+			state = uint64(math.Float32bits(best))<<distanceBit0 | uint64(parent)
 		}
-		if !certain {
-			p.state[own] |= doubtful
+		if sure && best < graph.Infinity() {
+			state |= certain
 		}
+		p.state[own] = state
 		return
 	}
 	m := v / uint32(p.width)
 	if parent != 0 {
 		x.out[m] = append(x.out[m], v-m*uint32(p.width), math.Float32bits(best), parent)
 	}
-	if !certain {
+	if !sure {
 		x.doubts[m] = append(x.doubts[m], v-m*uint32(p.width))
 	}
 }
@@ -287,6 +289,7 @@ func (p *paths) finalizePushed(worker, from, to int) {
 		d := distanceOf(p.state[v])
 		if d < t0 || d < p.limit && v < hubs {
 			d |= final
+			p.state[v] |= certain
 		}
 		if p.rows[p.ownRow+v] = d; v >= hubs && d != infinity {
 			x.pairs = append(x.pairs, uint32(v), d)
@@ -299,7 +302,7 @@ func (p *paths) finalize(worker, from, to int) {
 	x := &p.workers[worker]
 	for _, row := range p.source[from:to] {
 		if v := row - uint32(p.ownRow); v < uint32(p.width) {
-			d := p.decide(v)
+			d := uint32(p.state[v] >> distanceBit0)
 			if d&final == 0 {
 				x.list = append(x.list, row)
 			}
@@ -328,20 +331,9 @@ func (p *paths) change(x *pathWorker, v, d uint32) {
 func (p *paths) finalizeClass(_, from, to int) {
 	for _, row := range p.source[from:to] {
 		if v := row - uint32(p.ownRow); v < uint32(p.width) {
-			p.rows[row] = p.decide(v)
+			p.rows[row] = uint32(p.state[v] >> distanceBit0)
 		}
 	}
-}
-
-// decide returns the distance of an own vertex, as in known, after all ranks have looked.
-func (p *paths) decide(v uint32) uint32 {
-	state := p.state[v]
-	p.state[v] = state &^ doubtful
-	d := distanceOf(state)
-	if state&doubtful == 0 && d < infinity {
-		d |= final
-	}
-	return d
 }
 
 // choose appends those of some rows to a list that are not final.

@@ -299,7 +299,7 @@ func (p *paths) accept(v, distance, parent uint32) bool {
 		if distance >= distanceOf(old) {
 			return false
 		}
-		if atomic.CompareAndSwapUint64(&p.state[v], old, state|old&doubtful) {
+		if atomic.CompareAndSwapUint64(&p.state[v], old, state|old&certain) {
 			return true
 		}
 	}
