@@ -271,6 +271,21 @@ func TestPlaceThatDiesEndsItsJobOnly(t *testing.T) {
 	}
 }
 
+// The launcher then ends the places of the others.
+func TestNodeThatDiesIsNamedByAJob(t *testing.T) {
+	c, pids := start(t, config(2))
+	job, _ := open(t, c)
+	must.Fail(t, job.Each(t.Context(), func(ctx context.Context, n *Node) error {
+		if n.Index == 0 {
+			kill(t, pids[1], syscall.SIGKILL)
+			<-c.alive.Done()
+			return fmt.Errorf("node %s: %w", n.Host, rpc.ErrCrashed)
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}), " is gone")
+}
+
 func TestLauncherThatDiesEndsItsJob(t *testing.T) {
 	c, _ := start(t, config(2))
 	job, pids := open(t, c)

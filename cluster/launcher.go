@@ -273,7 +273,11 @@ func (j *Job) Each(ctx context.Context, do func(ctx context.Context, n *Node) er
 	if err == nil || ctx.Err() != nil || !canceled && !j.process.HasExited() && !crashed(err) {
 		return err
 	}
-	if n := j.firstEnded(ctx); n != nil {
+	n := j.firstEnded(ctx)
+	if gone := context.Cause(j.cluster.alive); gone != nil { // a node that is ended ends its places first
+		return gone
+	}
+	if n != nil {
 		first := errs[n.Index]
 		if !crashed(first) {
 			first = fmt.Errorf("node %s: %w", n.Host, rpc.ErrCrashed)
