@@ -154,6 +154,9 @@ func (b *weigher) makePaths(s *Rank) error {
 	if err := b.agree(b.memory.Err()); err != nil {
 		return err
 	}
+	if !b.column.Shares() || b.column.Rank() == 0 { // no rank reads relay weights any more
+		memory.Release(b.memory, &b.relays)
+	}
 	if b.grid.C == 1 {
 		p.rows = cut(p.known, b.i, b.grid.R)
 	}
