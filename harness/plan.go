@@ -65,8 +65,9 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 		if plan.Regenerate && !d.MakesTuples {
 			return record.Usage("engine %s reads tuples from memory and cannot make them again; name another engine", spec.Name)
 		}
-		if err := CheckKernels(plan, spec, d); err != nil {
-			return err
+		if plan.Has(record.SSSP) && !d.ShortestPaths {
+			return record.Usage("engine %s has no kernel 3; leave out sssp, or name other engines (teps engines lists which "+
+				"have it)", spec.Name)
 		}
 		limits = errors.Join(limits, checkLimits(plan, spec.Name, settings.Limits(d)))
 		memory[spec.Name] = memoryFor(plan.Has(record.SSSP), d)
@@ -83,15 +84,6 @@ func Prepare(ctx context.Context, host Host, plan record.Plan) error {
 		}
 	}
 	return limits
-}
-
-// CheckKernels returns a record.ErrUsage if an engine lacks a kernel of the plan.
-func CheckKernels(plan record.Plan, spec record.EngineSpec, d plugins.Description) error {
-	if plan.Has(record.SSSP) && !d.ShortestPaths {
-		return record.Usage("engine %s has no kernel 3; leave out sssp, or name other engines (teps engines lists which "+
-			"have it)", spec.Name)
-	}
-	return nil
 }
 
 // CheckFiles returns a record.ErrUsage if a file of the plan is missing, and a plugins.ErrMemory if one is so large

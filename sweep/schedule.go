@@ -81,11 +81,10 @@ func Prepare(ctx context.Context, host harness.Host, s Sweep, dir string) (*Sche
 
 // enter completes a job of an engine.
 func (s *Schedule) enter(j *Job, d plugins.Description) error {
-	_, err := harness.Resolve(j.Engine(), d)
-	if err == nil {
-		err = harness.CheckKernels(j.Plan, j.Engine(), d)
+	if j.Plan.Has(record.SSSP) && !d.ShortestPaths {
+		return record.Usage("engine %s has no kernel 3; leave out sssp, or name other engines", j.Engine().Name)
 	}
-	if err != nil || j.State == Unavailable {
+	if _, err := harness.Resolve(j.Engine(), d); err != nil || j.State == Unavailable {
 		return err
 	}
 	source, err := j.Plan.Generator(j.Graph())

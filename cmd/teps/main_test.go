@@ -150,7 +150,7 @@ func TestWrongFlagValuesAreExplained(t *testing.T) {
 func TestRunsThatBeginInAMillisecondHaveDirectories(t *testing.T) {
 	store, made := filepath.Join(t.TempDir(), "new"), map[string]bool{}
 	for range 20 {
-		made[newDirectory(store)] = true
+		made[newDirectory("", store)] = true
 	}
 	if len(made) != 20 {
 		t.Errorf("20 runs have %d directories", len(made))

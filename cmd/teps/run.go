@@ -98,23 +98,18 @@ func (f *runFlags) newRun(c *cobra.Command, engines catalog, host *processes) er
 		return err
 	}
 	return f.execute(c, host, plan, leftOut, func(this machine.Machine) (*record.Store, error) {
-		dir := f.out
-		if dir == "" {
-			dir = newDirectory(f.store)
-		}
-		return record.Create(dir, record.NewManifest(commandLine(), plan, record.ThisSoftware(), this))
+		return record.Create(newDirectory(f.out, f.store),
+			record.NewManifest(commandLine(), plan, record.ThisSoftware(), this))
 	})
 }
 
-// newDirectory makes a directory for a run in store and returns its name. If it cannot, record.Create says why.
-func newDirectory(store string) (dir string) {
-	_ = os.MkdirAll(store, 0o777)
-	for {
+// newDirectory returns dir, or makes a directory in store if it is empty. If it cannot, record.Create says why.
+func newDirectory(dir, store string) string {
+	for taken := dir == ""; taken; { // by a run that began in the same millisecond
 		dir = filepath.Join(store, time.Now().Format("20060102-150405.000"))
-		if !errors.Is(os.Mkdir(dir, 0o777), fs.ErrExist) { // by a run that began in the same millisecond
-			return dir
-		}
+		taken = os.MkdirAll(store, 0o777) == nil && errors.Is(os.Mkdir(dir, 0o777), fs.ErrExist)
 	}
+	return dir
 }
 
 func (f *runFlags) continueRun(c *cobra.Command, host *processes) error {

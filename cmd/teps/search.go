@@ -82,10 +82,10 @@ func writeFound(c *cobra.Command, out string, found harness.Found) error {
 	if out == "-" {
 		return printFound(c.OutOrStdout(), found)
 	}
-	file, err := files.Replace(out)
+	file, remove, err := files.Replace(out)
 	if err == nil {
 		err = cmp.Or(printFound(file, found), file.CloseAtomicallyReplace())
-		_ = file.Remove()
+		remove()
 	}
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
 		err = failed.Err

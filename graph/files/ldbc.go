@@ -113,10 +113,8 @@ func readEdgesLDBC(in *input) error { return in.labeled(blocks{limit: -1}, in.li
 func (in *input) lines() *pairs {
 	lines := in.edgeLines()
 	if _, first := in.beginning(); in.wantWeights {
-		switch len(bytes.Fields(first)) {
-		case 2: // no line has a weight
-			lines.list = false
-		case 3:
+		columns := len(bytes.Fields(first))
+		if lines.list = columns != 2; columns == 3 { // with two, no line has a weight
 			in.readWeighted(lines)
 		}
 	}

@@ -68,7 +68,7 @@ func Write(ctx context.Context, name string, g graph.Source, seed1, seed2 uint64
 		}
 	}
 	for _, f := range out.files {
-		_ = f.pending.Remove()
+		f.remove()
 	}
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // it names the temporary file
 		err = fmt.Errorf("%s: %w", name, failed.Err)
@@ -138,43 +138,35 @@ type output struct {
 	*bufio.Writer // of the file that was created last
 }
 
-// Replacement is a temporary file until it replaces the file of a name, or a new one (CloseAtomicallyReplace). It lies
-// in a directory next to that, which the next process removes if this one is killed.
-type Replacement struct {
-	*renameio.PendingFile
-	dir *child.Dir
-}
-
-// Replace makes a Replacement. It follows symbolic links, and keeps the mode of an existing file.
-func Replace(name string) (*Replacement, error) {
+// Replace makes a temporary file for the file of a name, whose mode it keeps. It follows symbolic links. The file lies
+// in a directory next to that, which remove removes, or the next process if this one is killed.
+func Replace(name string) (file *renameio.PendingFile, remove func(), err error) {
 	path := regular.Target(name)
 	dir, err := child.NewDirIn(filepath.Dir(path), ".teps-out-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pending, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions(),
+	file, err = renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions(),
 		renameio.WithTempDir(dir.Path()))
 	if err != nil {
-		return nil, errors.Join(err, dir.Remove())
+		return nil, nil, errors.Join(err, dir.Remove())
 	}
-	return &Replacement{pending, dir}, nil
+	return file, func() { _ = errors.Join(file.Cleanup(), dir.Remove()) }, nil
 }
-
-// Remove removes the temporary file, if it is still there.
-func (r *Replacement) Remove() error { return errors.Join(r.Cleanup(), r.dir.Remove()) }
 
 type outputFile struct {
 	*bufio.Writer
 	compressor io.WriteCloser // or nil
-	pending    *Replacement
+	pending    *renameio.PendingFile
+	remove     func()
 }
 
 func (out *output) create(name string) error {
-	pending, err := Replace(name)
+	pending, remove, err := Replace(name)
 	if err != nil {
 		return err
 	}
-	f := &outputFile{pending: pending}
+	f := &outputFile{pending: pending, remove: remove}
 	out.files = append(out.files, f)
 	switch _, compression := splitCompression(strings.ToLower(name)); compression {
 	case ".gz":
