@@ -95,9 +95,12 @@ func construct(ctx context.Context, in plugins.Input, set plugins.Settings, worl
 	if kernel == "kolganov" && set.Int("child") > 0 {
 		kernels = withChildren
 	}
-	grid, err := gridOf(set)
+	grid, err := team.NewGrid(set)
 	if err != nil {
 		return built, err
+	}
+	if kernel == "merrill" {
+		grid.Rows = 1
 	}
 	if world != nil {
 		place = world.Place

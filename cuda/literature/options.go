@@ -78,14 +78,6 @@ func options() []plugins.Option {
 	}, directions)
 }
 
-// gridOf returns the GPUs of a search.
-func gridOf(set plugins.Settings) (g team.Grid, err error) {
-	if g, err = team.NewGrid(set); set.Text("kernel") == "merrill" {
-		g.Rows = 1
-	}
-	return g, err
-}
-
 // gatherMinima returns the shortest lists that a block and a warp gather; the rest goes by prefix sum.
 func gatherMinima(set plugins.Settings) (cta, warp uint64) {
 	const never = math.MaxUint64
