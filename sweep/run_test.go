@@ -226,7 +226,7 @@ type absent struct{ plugins.Engine }
 
 func (a absent) Describe(ctx context.Context) (plugins.Description, error) {
 	d, err := a.Engine.Describe(ctx)
-	d.Unavailable, d.ShortestPaths = "there is no device", false
+	d.Unavailable, d.ShortestPaths = "no device was found", false
 	return d, err
 }
 
